@@ -1,0 +1,25 @@
+# Every library Tenon is built from. All come as Debian packages; `./dev setup` installs them.
+find_package(Threads REQUIRED)
+find_package(hwy REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_path(TENON_FMT_INCLUDE fmt/format-inl.h REQUIRED)
+find_path(TENON_PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
+find_path(TENON_XXHASH_INCLUDE xxhash.h REQUIRED)
+find_path(TENON_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+
+# fmt compiled once and linked statically: header-only use costs three seconds per file.
+add_library(tenon_fmt OBJECT cmake/fmt_format.cpp)
+target_link_libraries(tenon_fmt PRIVATE tenon_flags)
+target_compile_options(tenon_fmt PRIVATE -fvisibility=hidden)
+
+add_library(tenon_dependencies INTERFACE)
+target_include_directories(tenon_dependencies SYSTEM INTERFACE
+  ${TENON_FMT_INCLUDE} ${TENON_PROTOZERO_INCLUDE} ${TENON_XXHASH_INCLUDE})
+target_link_libraries(tenon_dependencies INTERFACE hwy::hwy nlohmann_json::nlohmann_json Threads::Threads)
+
+if(TENON_PYTHON OR SKBUILD)
+  find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+  execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+    OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
+  find_package(nanobind CONFIG REQUIRED)
+endif()

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ops/op.h"
+#include "tensor/type.h"
+#include "wire/onnx_model.h"
+
+namespace tenon {
+
+using NodeId = int32_t;
+using ValueId = int32_t;
+using ConstantId = int32_t;
+inline constexpr int32_t kNone = -1;
+
+// A constant of the model. Shared by all graphs of a model, so a body and its parent can read one weight.
+// Big ones stay where they are until somebody needs the bytes.
+struct Constant {
+  std::string source;  // "scope/name" as the user knows it; empty for constants that import made (axes, sizes)
+  DType dtype = DType::Undefined;
+  std::vector<int64_t> dims;
+  Tensor tensor;                          // defined for small constants: the values rules may look at
+  std::function<Result<Tensor>()> load;   // the others: reads, checks and aligns the bytes
+
+  static Constant of(std::string source, Tensor tensor) {
+    return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr};
+  }
+  Result<Tensor> value() const { return tensor.defined() ? Result<Tensor>(tensor) : load(); }
+};
+using ConstantPool = std::vector<Constant>;
+
+struct GraphValue {
+  std::string name;
+  Type type;
+  NodeId producer = kNone;      // none for inputs, constants and captures
+  ConstantId constant = kNone;  // index into the pool
+  std::optional<std::vector<Dim>> known;  // elements of a small integer tensor, as far as they are known
+};
+
+struct Graph;
+
+struct GraphNode {
+  OpId op{};
+  Params params;
+  std::vector<ValueId> inputs;   // kNone: absent
+  std::vector<ValueId> outputs;  // kNone: nobody wants it
+  std::vector<std::shared_ptr<Graph>> bodies;
+  std::string name;                     // for messages: the ONNX node's name, or one made from op and output
+  const wire::Node* origin = nullptr;   // what it was read from
+};
+
+struct GraphInput {
+  ValueId value = kNone;
+  ConstantId default_constant = kNone;  // an initializer that is listed as input
+};
+
+struct GraphCapture {
+  ValueId outer = kNone;  // a value of the enclosing graph
+  ValueId inner = kNone;
+};
+
+// Nodes are in data-flow order. Ids are indices and stay valid.
+struct Graph {
+  std::string name;
+  std::vector<GraphValue> values;
+  std::vector<GraphNode> nodes;
+  std::vector<GraphInput> inputs;
+  std::vector<ValueId> outputs;
+  std::vector<GraphCapture> captures;
+  std::shared_ptr<ConstantPool> constants = std::make_shared<ConstantPool>();
+
+  ValueId add_value(std::string name, Type type);
+  ValueId add_constant(Constant constant, std::string value_name);
+  const GraphValue& value(ValueId v) const { return values[static_cast<size_t>(v)]; }
+  GraphValue& value(ValueId v) { return values[static_cast<size_t>(v)]; }
+  // The tensor of a small constant, or null.
+  const Tensor* constant_tensor(ValueId v) const;
+};
+
+// Types of a node's outputs from those of its inputs, written into the graph's values.
+Status infer_node(Graph& graph, GraphNode& node, int& fresh_symbols);
+
+}  // namespace tenon

@@ -1,0 +1,73 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "onnx/import.h"
+#include "onnx/import_node.h"
+
+namespace tenon {
+
+// What all graphs of one model share while it is imported.
+struct ModelImport {
+  ImportedModel& model;
+  const ImportOptions& options;
+  std::unordered_map<std::string, const wire::Function*> functions;      // "domain:name:overload"
+  std::unordered_map<std::string, ConstantId> function_constants;        // one source for all call sites
+  int fresh_symbols = 0;
+  int depth = 0;  // bodies and function calls
+
+  static std::string function_key(std::string_view domain, std::string_view name, std::string_view overload);
+};
+
+// A call of a model-local function: what its attribute references mean.
+struct FunctionCall {
+  const wire::Function* function = nullptr;
+  std::unordered_map<std::string_view, const wire::Attribute*> attributes;
+};
+
+using OpsetVersions = std::unordered_map<std::string, int64_t>;
+
+// Imports the nodes of one ONNX scope (graph, body or function body) into a graph.
+class GraphImporter {
+ public:
+  // outer: the enclosing scope whose names are visible; null at top level and in functions.
+  GraphImporter(ModelImport& model, Graph& graph, GraphImporter* outer, const OpsetVersions& opsets,
+                const FunctionCall* call, std::string source_scope);
+
+  Status import_graph(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top);
+  Status import_nodes(const std::vector<wire::Node>& nodes);
+
+  // The value a name means here; captures it from outside when needed. kNone when nobody defines it.
+  ValueId lookup(std::string_view name);
+  Status define(std::string_view name, ValueId value);
+  Status add_constant(std::string_view name, Constant constant);
+  Result<Constant> constant_of(const wire::TensorProto& proto, std::string source);
+  std::string source_name(std::string_view name) const;
+
+  ModelImport& model() { return model_; }
+  Graph& graph() { return graph_; }
+  const OpsetVersions& opsets() const { return opsets_; }
+  const FunctionCall* call() const { return call_; }
+  const std::string& source_scope() const { return source_scope_; }
+
+ private:
+  Status import_node(const wire::Node& node);
+  Status import_constant(const wire::Node& node);
+  Status import_call(const wire::Node& node, const wire::Function& function);
+  Status import_initializers(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top);
+  Status check_declared(const wire::Graph& wire_graph);
+  Result<std::vector<size_t>> data_flow_order(const std::vector<wire::Node>& nodes);
+
+  ModelImport& model_;
+  Graph& graph_;
+  GraphImporter* outer_;
+  const OpsetVersions& opsets_;
+  const FunctionCall* call_;
+  std::string source_scope_;
+  std::unordered_map<std::string, ValueId> names_;
+};
+
+}  // namespace tenon

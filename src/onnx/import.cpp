@@ -1,0 +1,99 @@
+#include "onnx/import.h"
+
+#include "base/file.h"
+#include "onnx/graph_importer.h"
+#include "wire/external_data.h"
+
+namespace tenon {
+
+Type type_from_proto(const wire::TypeProto& proto, int& fresh) {
+  using Kind = wire::TypeProto::Kind;
+  auto element = [&] { return proto.element ? type_from_proto(*proto.element, fresh) : Type{}; };
+  switch (proto.kind) {
+    case Kind::Tensor:
+    case Kind::Sparse: {
+      std::optional<Shape> shape;
+      if (proto.shape) {
+        shape.emplace();
+        for (size_t i = 0; i < proto.shape->size(); ++i) {
+          const wire::DimensionProto& d = (*proto.shape)[i];
+          // A negative extent is how some exporters write "unknown".
+          if (d.value && *d.value >= 0)
+            shape->emplace_back(*d.value);
+          else if (d.param && !d.param->empty())
+            shape->push_back(Dim::symbol(std::string(*d.param)));
+          else
+            shape->push_back(Dim::symbol("_" + std::to_string(fresh++)));
+        }
+      }
+      Type type = Type::tensor(dtype_from_onnx(proto.elem_type).value_or(DType::Undefined), std::move(shape));
+      type.sparse = proto.kind == Kind::Sparse;
+      return type;
+    }
+    case Kind::Sequence:
+      return Type::sequence(element());
+    case Kind::Optional:
+      return Type::optional(element());
+    case Kind::Map:
+      return Type::map(dtype_from_onnx(proto.key_type).value_or(DType::Undefined), element());
+    default:
+      return Type{};
+  }
+}
+
+namespace {
+
+Status build_graph(ImportedModel& model, const ImportOptions& options) {
+  if (!model.wire.has_graph) return invalid_model("the file holds no graph; is it an ONNX model?");
+  ModelImport state{model, options, {}, {}, 0, 0};
+  OpsetVersions opsets;
+  for (const wire::OpsetImport& o : model.wire.opsets)
+    opsets[o.domain == "ai.onnx" ? std::string() : std::string(o.domain)] = o.version;
+  for (const wire::Function& f : model.wire.functions)
+    state.functions[ModelImport::function_key(f.domain, f.name, f.overload)] = &f;
+  GraphImporter importer(state, model.graph, nullptr, opsets, nullptr, "");
+  return importer.import_graph(model.wire.graph, {}, true);
+}
+
+wire::Loading loading_of(const ImportOptions& options) {
+  return options.map_files ? wire::Loading::Map : wire::Loading::Copy;
+}
+
+}  // namespace
+
+Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std::shared_ptr<const void> owner,
+                                                    const std::string& external_folder, const ImportOptions& options) {
+  auto model = std::make_shared<ImportedModel>();
+  model->bytes = std::move(owner);
+  TN_ASSIGN_OR_RETURN(model->wire, wire::parse_model(bytes, options.parse));
+  if (!external_folder.empty()) {
+    TN_ASSIGN_OR_RETURN(model->external, wire::FolderExternalData::in_folder(external_folder, loading_of(options)));
+  }
+  TN_RETURN_IF_ERROR(build_graph(*model, options));
+  return model;
+}
+
+Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, const ImportOptions& options) {
+  auto model = std::make_shared<ImportedModel>();
+  model->path = path;
+  std::string_view bytes;
+  if (options.map_files) {
+    TN_ASSIGN_OR_RETURN(auto file, MappedFile::open(path));
+    bytes = file->view();
+    model->bytes = std::move(file);
+  } else {
+    TN_ASSIGN_OR_RETURN(auto copy, read_whole_file(path));
+    bytes = {reinterpret_cast<const char*>(copy->data()), static_cast<size_t>(copy->size())};
+    model->bytes = std::move(copy);
+  }
+  auto parsed = wire::parse_model(bytes, options.parse);
+  if (!parsed.ok()) return std::move(parsed).status().in(path);
+  model->wire = std::move(*parsed);
+  auto external = wire::FolderExternalData::of_model(path, loading_of(options));
+  if (!external.ok()) return std::move(external).status().in(path);
+  model->external = std::move(*external);
+  TN_RETURN_IF_ERROR(build_graph(*model, options).in(path));
+  return model;
+}
+
+}  // namespace tenon

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "wire/onnx_tensor.h"
+
+namespace tenon {
+
+struct ImportOptions {
+  bool map_files = true;        // false: copy the file, so it may be rewritten in place later
+  bool freeze_inputs = false;   // initializers listed as inputs (IR >= 4) become weights
+  int64_t max_dense_bytes = int64_t{1} << 31;  // of one sparse initializer made dense
+  wire::ParseLimits parse;
+};
+
+// An ONNX model in memory: the file's own messages as views, and the canonical graph made from them.
+struct ImportedModel {
+  std::shared_ptr<const void> bytes;  // keeps the views below alive
+  std::string path;                   // empty when read from memory
+  wire::Model wire;
+  std::shared_ptr<wire::ExternalData> external;
+  Graph graph;
+  std::vector<std::string> warnings;
+};
+
+Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, const ImportOptions& options = {});
+// external_folder: where relative external-data paths start; empty forbids external data.
+Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std::shared_ptr<const void> owner,
+                                                    const std::string& external_folder,
+                                                    const ImportOptions& options = {});
+
+// The type as the graph has it. Every unnamed extent becomes a symbol of its own, numbered by `fresh`.
+Type type_from_proto(const wire::TypeProto& proto, int& fresh);
+
+}  // namespace tenon

@@ -1,0 +1,234 @@
+#include "onnx/import_node.h"
+
+#include "onnx/graph_importer.h"
+
+namespace tenon {
+
+namespace {
+
+std::string readable_name(const wire::Node& node) {
+  if (!node.name.empty()) return std::string(node.name);
+  for (wire::Bytes output : node.outputs)
+    if (!output.empty()) return std::string(node.op_type) + "->" + std::string(output);
+  return std::string(node.op_type);
+}
+
+constexpr std::string_view type_text(wire::AttributeType type) {
+  constexpr std::string_view names[] = {"undefined", "float",   "int",    "string",        "tensor",
+                                        "graph",     "floats",  "ints",   "strings",       "tensors",
+                                        "graphs",    "sparse tensor", "sparse tensors", "type", "types"};
+  const auto index = static_cast<size_t>(type);
+  return index < std::size(names) ? names[index] : "unknown";
+}
+
+}  // namespace
+
+ImportNode::ImportNode(GraphImporter& importer, const wire::Node& node, int64_t version)
+    : importer_(importer), node_(node), version_(version), name_(readable_name(node)) {
+  for (wire::Bytes input : node.inputs) {
+    if (input.empty()) {
+      inputs_.push_back(kNone);
+      continue;
+    }
+    const ValueId v = importer.lookup(input);
+    if (v == kNone) fail(invalid_model("input '{}' is not defined by any input, initializer or earlier node", input));
+    inputs_.push_back(v);
+  }
+  // Trailing absent inputs are the same as none.
+  while (!inputs_.empty() && inputs_.back() == kNone) inputs_.pop_back();
+}
+
+void ImportNode::fail(Status status) {
+  if (status_.ok()) status_ = std::move(status);
+}
+
+bool ImportNode::has_attribute(std::string_view name) const {
+  for (const wire::Attribute& a : node_.attributes) {
+    if (a.name != name) continue;
+    if (a.ref_attr_name.empty()) return true;
+    return importer_.call() && importer_.call()->attributes.contains(a.ref_attr_name);
+  }
+  return false;
+}
+
+const wire::Attribute* ImportNode::find(std::string_view name, wire::AttributeType type) {
+  read_.emplace(name);
+  for (const wire::Attribute& a : node_.attributes) {
+    if (a.name != name) continue;
+    const wire::Attribute* found = &a;
+    if (!a.ref_attr_name.empty()) {
+      if (!importer_.call()) {
+        fail(invalid_model("attribute '{}' refers to '{}', which only a function body may do", name, a.ref_attr_name));
+        return nullptr;
+      }
+      auto it = importer_.call()->attributes.find(a.ref_attr_name);
+      if (it == importer_.call()->attributes.end()) return nullptr;
+      found = it->second;
+    }
+    if (found->type == type) return found;
+    // An empty list carries no element type in some writers.
+    fail(invalid_model("attribute '{}' must be of type {}, it is {}", name, type_text(type), type_text(found->type)));
+    return nullptr;
+  }
+  return nullptr;
+}
+
+int64_t ImportNode::int_attribute(std::string_view name, int64_t fallback) {
+  const auto* a = find(name, wire::AttributeType::Int);
+  return a ? a->i : fallback;
+}
+float ImportNode::float_attribute(std::string_view name, float fallback) {
+  const auto* a = find(name, wire::AttributeType::Float);
+  return a ? a->f : fallback;
+}
+std::string ImportNode::string_attribute(std::string_view name, std::string fallback) {
+  const auto* a = find(name, wire::AttributeType::String);
+  return a ? std::string(a->s) : fallback;
+}
+std::vector<int64_t> ImportNode::ints_attribute(std::string_view name) {
+  const auto* a = find(name, wire::AttributeType::Ints);
+  return a ? a->ints : std::vector<int64_t>{};
+}
+std::vector<float> ImportNode::floats_attribute(std::string_view name) {
+  const auto* a = find(name, wire::AttributeType::Floats);
+  return a ? a->floats : std::vector<float>{};
+}
+std::vector<std::string> ImportNode::strings_attribute(std::string_view name) {
+  const auto* a = find(name, wire::AttributeType::Strings);
+  if (!a) return {};
+  return {a->strings.begin(), a->strings.end()};
+}
+Tensor ImportNode::tensor_attribute(std::string_view name) {
+  const auto* a = find(name, wire::AttributeType::Tensor);
+  if (!a || a->tensors.empty()) return {};
+  ImportedModel& model = importer_.model().model;
+  auto tensor = wire::decode_tensor(a->tensors[0], model.bytes, model.external.get());
+  if (tensor.ok()) return *tensor;
+  fail(std::move(tensor).status().in("attribute '" + std::string(name) + "'"));
+  return {};
+}
+void ImportNode::ignore_attribute(std::string_view name) { read_.emplace(name); }
+
+// Fields of a parameter struct from the attributes of a node.
+class AttributeReader final : public FieldVisitor {
+ public:
+  using FieldVisitor::field;
+  explicit AttributeReader(ImportNode& node) : node_(node) {}
+  void field(const char* name, int64_t& v) override { v = node_.int_attribute(name, v); }
+  void field(const char* name, float& v) override { v = node_.float_attribute(name, v); }
+  void field(const char* name, std::string& v) override { v = node_.string_attribute(name, v); }
+  void field(const char* name, std::vector<int64_t>& v) override {
+    if (has(name)) v = node_.ints_attribute(name);
+  }
+  void field(const char* name, std::vector<float>& v) override {
+    if (has(name)) v = node_.floats_attribute(name);
+  }
+  void field(const char* name, std::vector<std::string>& v) override {
+    if (has(name)) v = node_.strings_attribute(name);
+  }
+  void field(const char* name, Tensor& v) override {
+    if (has(name)) v = node_.tensor_attribute(name);
+  }
+
+ protected:
+  void optional_field(const char* name, bool& present) override { present = has(name); }
+
+ private:
+  bool has(const char* name) {
+    node_.ignore_attribute(name);
+    return node_.has_attribute(name);
+  }
+  ImportNode& node_;
+};
+
+void ImportNode::read_fields(const std::function<void(FieldVisitor&)>& visit) {
+  AttributeReader reader(*this);
+  visit(reader);
+}
+
+Params ImportNode::read_params(OpId op) {
+  auto params = op_def(op).make_params();
+  read_fields([&](FieldVisitor& v) { op_def(op).visit_params(params.get(), v); });
+  return Params::from_erased(std::move(params));
+}
+
+std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const std::vector<Type>& input_types) {
+  auto body = std::make_shared<Graph>();
+  body->constants = importer_.graph().constants;
+  const auto* a = find(name, wire::AttributeType::Graph);
+  if (!a || a->graphs.empty()) {
+    fail(invalid_model("the sub-graph attribute '{}' is missing", name));
+    return body;
+  }
+  ModelImport& model = importer_.model();
+  if (++model.depth > model.options.parse.max_nesting) {
+    fail(error(Code::ResourceLimit, "sub-graphs are nested more than {} deep", model.options.parse.max_nesting));
+  } else {
+    const std::string scope = importer_.source_name(name_ + "." + std::string(name));
+    GraphImporter inner(model, *body, &importer_, importer_.opsets(), importer_.call(), scope);
+    fail(inner.import_graph(*a->graphs[0], input_types, false).in("sub-graph '" + std::string(name) + "'"));
+  }
+  --model.depth;
+  return body;
+}
+
+const Type& ImportNode::type(ValueId v) const {
+  static const Type unknown;
+  return v == kNone ? unknown : importer_.graph().value(v).type;
+}
+
+std::optional<int64_t> ImportNode::rank(ValueId v) const {
+  const Type& t = type(v);
+  return t.shape ? std::optional(static_cast<int64_t>(t.shape->size())) : std::nullopt;
+}
+
+const Tensor* ImportNode::constant_of(ValueId v) const {
+  return v == kNone ? nullptr : importer_.graph().constant_tensor(v);
+}
+
+std::vector<ValueId> ImportNode::emit(OpId op, Params params, std::vector<ValueId> inputs, size_t outputs,
+                                      std::vector<std::shared_ptr<Graph>> bodies) {
+  Graph& graph = importer_.graph();
+  GraphNode node;
+  node.op = op;
+  node.params = std::move(params);
+  node.inputs = std::move(inputs);
+  while (!node.inputs.empty() && node.inputs.back() == kNone) node.inputs.pop_back();
+  node.bodies = std::move(bodies);
+  node.name = name_;
+  node.origin = &node_;
+  for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(graph.add_value("", Type{}));
+  if (status_.ok()) fail(infer_node(graph, node, importer_.model().fresh_symbols));
+  for (ValueId v : node.outputs) graph.value(v).producer = static_cast<NodeId>(graph.nodes.size());
+  std::vector<ValueId> results = node.outputs;
+  graph.nodes.push_back(std::move(node));
+  return results;
+}
+
+ValueId ImportNode::constant(Tensor tensor) {
+  return importer_.graph().add_constant(Constant::of("", std::move(tensor)), "");
+}
+
+ValueId ImportNode::attribute_weight(std::string_view attribute, Tensor tensor) {
+  std::string source = importer_.source_name(name_ + "." + std::string(attribute));
+  return importer_.graph().add_constant(Constant::of(source, std::move(tensor)), source);
+}
+
+void ImportNode::finish(const std::vector<ValueId>& results) {
+  for (size_t i = 0; i < node_.outputs.size(); ++i) {
+    if (node_.outputs[i].empty()) continue;
+    if (i >= results.size() || results[i] == kNone) {
+      fail(invalid_model("{} has no output {} ('{}') in this form", node_.op_type, i, node_.outputs[i]));
+      return;
+    }
+    fail(importer_.define(node_.outputs[i], results[i]));
+  }
+}
+
+Status ImportNode::check_all_read() const {
+  for (const wire::Attribute& a : node_.attributes)
+    if (!read_.contains(a.name)) return invalid_model("{} (version {}) has no attribute '{}'", node_.op_type, version_, a.name);
+  return {};
+}
+
+}  // namespace tenon

@@ -1,0 +1,91 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace tenon {
+
+class GraphImporter;
+
+// One ONNX node on its way into the graph: its attributes, inputs and a way to emit canonical nodes.
+// Wrong attributes and failed inference are remembered; the driver reports the first with the node's name.
+class ImportNode {
+ public:
+  ImportNode(GraphImporter& importer, const wire::Node& node, int64_t version);
+
+  const wire::Node& node() const { return node_; }
+  // The opset version of the node's domain that the model imports.
+  int64_t version() const { return version_; }
+  const std::string& name() const { return name_; }
+
+  // Attributes. Reading one marks it as known; one that nobody reads is an error in the end.
+  bool has_attribute(std::string_view name) const;
+  int64_t int_attribute(std::string_view name, int64_t fallback);
+  float float_attribute(std::string_view name, float fallback);
+  std::string string_attribute(std::string_view name, std::string fallback);
+  std::vector<int64_t> ints_attribute(std::string_view name);
+  std::vector<float> floats_attribute(std::string_view name);
+  std::vector<std::string> strings_attribute(std::string_view name);
+  Tensor tensor_attribute(std::string_view name);  // undefined when absent
+  void ignore_attribute(std::string_view name);    // known, and without meaning here
+  // Fields of a parameter struct from the attributes of the same names.
+  template <class P>
+  P read_params() {
+    P params;
+    read_fields([&](FieldVisitor& v) { params.fields(v); });
+    return params;
+  }
+  Params read_params(OpId op);
+  // A sub-graph attribute. input_types: what is known of its inputs beyond what it declares (may be shorter).
+  std::shared_ptr<Graph> body_attribute(std::string_view name, const std::vector<Type>& input_types);
+
+  // Inputs: kNone for an absent one.
+  size_t input_count() const { return inputs_.size(); }
+  ValueId input(size_t i) const { return i < inputs_.size() ? inputs_[i] : kNone; }
+  const std::vector<ValueId>& inputs() const { return inputs_; }
+  const Type& type(ValueId v) const;
+  std::optional<int64_t> rank(ValueId v) const;
+  // The constant's tensor, or null.
+  const Tensor* constant_of(ValueId v) const;
+  size_t output_count() const { return node_.outputs.size(); }
+
+  // New canonical nodes. The outputs of the last emit() that makes the node's results go to finish().
+  std::vector<ValueId> emit(OpId op, Params params, std::vector<ValueId> inputs, size_t outputs = 1,
+                            std::vector<std::shared_ptr<Graph>> bodies = {});
+  ValueId emit1(OpId op, Params params, std::vector<ValueId> inputs) {
+    return emit(op, std::move(params), std::move(inputs))[0];
+  }
+  // A constant that import needs (axes, sizes): not a weight of the user's.
+  ValueId constant(Tensor tensor);
+  ValueId int_constant(std::vector<int64_t> values) { return constant(Tensor::of_ints(values)); }
+  // A weight-carrying attribute: the source "<node>.<attribute>".
+  ValueId attribute_weight(std::string_view attribute, Tensor tensor);
+  // Names the results, in the order of the node's outputs.
+  void finish(const std::vector<ValueId>& results);
+
+  void fail(Status status);
+  const Status& status() const { return status_; }
+  // An error for the first attribute that nobody read.
+  Status check_all_read() const;
+
+ private:
+  friend class AttributeReader;
+  const wire::Attribute* find(std::string_view name, wire::AttributeType type);
+  void read_fields(const std::function<void(FieldVisitor&)>& visit);
+
+  GraphImporter& importer_;
+  const wire::Node& node_;
+  int64_t version_;
+  std::string name_;
+  std::vector<ValueId> inputs_;
+  std::set<std::string, std::less<>> read_;
+  Status status_;
+};
+
+}  // namespace tenon

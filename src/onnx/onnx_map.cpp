@@ -1,0 +1,33 @@
+#include "onnx/onnx_map.h"
+
+namespace tenon {
+
+#define OP(name) \
+  template <>    \
+  void onnx_mapping<OpId::name>(OnnxMap & map);
+#include "ops/ops.def"
+#undef OP
+
+void OnnxMap::same(std::string_view domain, std::string_view op_type, OpId op) { custom(domain, op_type, op, nullptr); }
+
+void OnnxMap::custom(std::string_view domain, std::string_view op_type, OpId op, ImportFunction import) {
+  entries_[{std::string(domain), std::string(op_type)}] = Entry{op, import};
+}
+
+const OnnxMap::Entry* OnnxMap::find(std::string_view domain, std::string_view op_type) const {
+  auto it = entries_.find({std::string(domain), std::string(op_type)});
+  return it == entries_.end() ? nullptr : &it->second;
+}
+
+const OnnxMap& onnx_map() {
+  static const OnnxMap map = [] {
+    OnnxMap m;
+#define OP(name) onnx_mapping<OpId::name>(m);
+#include "ops/ops.def"
+#undef OP
+    return m;
+  }();
+  return map;
+}
+
+}  // namespace tenon

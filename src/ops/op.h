@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/status.h"
+#include "ops/field_visitor.h"
+
+namespace tenon {
+
+class InferContext;
+
+enum class OpId : uint16_t {
+#define OP(name) name,
+#include "ops/ops.def"
+#undef OP
+};
+
+// The parameters of one node: an immutable struct of the op's own type, shared by copies.
+class Params {
+ public:
+  Params() = default;
+  template <class P>
+  static Params of(P value) {
+    Params p;
+    p.data_ = std::make_shared<const P>(std::move(value));
+    return p;
+  }
+  static Params from_erased(std::shared_ptr<const void> data) {
+    Params p;
+    p.data_ = std::move(data);
+    return p;
+  }
+  // P must be the op's parameter type.
+  template <class P>
+  const P& get() const {
+    return *static_cast<const P*>(data_.get());
+  }
+  const void* erased() const { return data_.get(); }
+
+ private:
+  std::shared_ptr<const void> data_;
+};
+
+struct NoParams {
+  void fields(FieldVisitor&) {}
+};
+
+inline constexpr int kVariadic = 1 << 30;
+
+struct Arity {
+  int min = 0;
+  int max = 0;
+};
+
+// What an op is.
+struct OpDef {
+  Arity inputs, outputs;
+  // Derives output types (and small integer contents) from input types. Also the op's type check.
+  Status (*infer)(InferContext&) = nullptr;
+
+  std::string_view name{};        // canonical, unique; from ops.def
+  bool has_bodies = false;        // If, Loop, Scan, SequenceMap: carries sub-graphs
+  bool deterministic = true;      // false: draws random numbers
+  // true: some output's size is only known after computing it (NonZero, Unique, ...): the kernel allocates it.
+  bool decides_output_size = false;
+
+  // Type-erased handling of the parameter struct; filled by define().
+  std::shared_ptr<void> (*make_params)() = nullptr;
+  std::shared_ptr<void> (*copy_params)(const void*) = nullptr;
+  void (*visit_params)(void*, FieldVisitor&) = nullptr;
+};
+
+// Completes a definition with its parameter type.
+template <class P>
+OpDef define(OpDef def) {
+  def.make_params = []() -> std::shared_ptr<void> { return std::make_shared<P>(); };
+  def.copy_params = [](const void* p) -> std::shared_ptr<void> {
+    return std::make_shared<P>(*static_cast<const P*>(p));
+  };
+  def.visit_params = [](void* p, FieldVisitor& v) { static_cast<P*>(p)->fields(v); };
+  return def;
+}
+
+// Each op's file specialises this for its id.
+template <OpId>
+OpDef op_definition();
+
+const OpDef& op_def(OpId id);
+std::optional<OpId> op_from_name(std::string_view canonical_name);
+size_t op_count();
+
+// Params of an op with every field at its default.
+Params default_params(OpId id);
+// "axis=1, keepdims=0": fields that differ from their defaults.
+std::string params_text(OpId id, const Params& params);
+// Serialised form; equal params give equal bytes. The reader refuses bytes that do not fit.
+std::string params_to_bytes(OpId id, const Params& params);
+Result<Params> params_from_bytes(OpId id, std::string_view bytes);
+
+}  // namespace tenon

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ops/op.h"
+#include "tensor/type.h"
+#include "tensor/value.h"
+
+// The executable form of a graph. Data only: whoever runs it brings the logic.
+namespace tenon {
+
+using PlanValueId = int32_t;
+inline constexpr PlanValueId kNoValue = -1;  // an absent optional input, or an output nobody wants
+
+// Where a value lives while a plan runs.
+enum class Storage : uint8_t {
+  Arena,  // dense, placed by binding once its shape is known
+  Slot,   // a packed weight of the snapshot the run holds
+  Boxed,  // strings, sequences, optionals, maps
+};
+
+struct PlanValue {
+  std::string name;  // of the source graph; empty for values that passes made
+  Type type;         // symbolic
+  Storage storage = Storage::Arena;
+  int32_t slot = -1;  // Storage::Slot only
+};
+
+struct Plan;
+
+struct Step {
+  std::string family;  // the kernel family that runs it
+  OpId op{};
+  Params params;
+  std::vector<PlanValueId> inputs;
+  std::vector<PlanValueId> outputs;
+  std::vector<std::shared_ptr<const Plan>> bodies;  // If, Loop, Scan, SequenceMap
+  std::string origin;                               // name of the source node, for messages and profiles
+};
+
+// A value of the enclosing plan that a body reads.
+struct Capture {
+  PlanValueId outer = kNoValue;
+  PlanValueId inner = kNoValue;
+};
+
+struct PlanInput {
+  PlanValueId value = kNoValue;
+  // A slot whose tensor stands in when the caller gives none (an initializer that is listed as input), or -1.
+  int32_t default_slot = -1;
+};
+
+struct Plan {
+  std::vector<PlanValue> values;
+  std::vector<Step> steps;  // in an order that respects data flow
+  std::vector<PlanInput> inputs;
+  std::vector<PlanValueId> outputs;
+  std::vector<Capture> captures;  // bodies only
+};
+
+// A source weight: a named constant of the model, as the user knows it.
+struct SourceInfo {
+  std::string name;  // "scope/name"
+  DType dtype = DType::Undefined;
+  std::vector<int64_t> dims;
+};
+
+// One entry of the weight program: slot = expression(sources). An empty plan means the slot is its one source.
+struct WeightEntry {
+  int32_t slot = -1;
+  std::vector<int32_t> sources;
+  std::shared_ptr<const Plan> expression;
+};
+
+// Everything a session runs: the plan, and how each slot comes from the sources.
+struct Program {
+  Plan plan;
+  std::vector<SourceInfo> sources;
+  std::vector<WeightEntry> weight_program;  // one per slot, in slot order
+};
+
+}  // namespace tenon

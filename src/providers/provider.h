@@ -1,0 +1,90 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/memory.h"
+#include "ops/op.h"
+#include "tensor/value.h"
+
+namespace tenon {
+
+// What the executor does for a running kernel. Kernels never see the runtime itself.
+class KernelServices {
+ public:
+  virtual ~KernelServices() = default;
+  // Gives output i its dims and memory; for outputs whose size only the kernel knows.
+  virtual Result<TensorView> allocate_output(size_t i, std::vector<int64_t> dims) = 0;
+  virtual void set_output(size_t i, Value value) = 0;
+  // Input i as a value of its own, which stays valid after the step.
+  virtual Result<Value> take_input(size_t i) = 0;
+  // Runs a sub-graph of the step on these inputs.
+  virtual Result<std::vector<Value>> run_body(size_t body, std::vector<Value> inputs) = 0;
+  virtual size_t body_input_count(size_t body) = 0;
+  // An error when the caller cancelled the run or a limit is reached; long kernels ask now and then.
+  virtual Status check_cancelled() = 0;
+  virtual const std::shared_ptr<MemoryBudget>& budget() = 0;
+  // Differs for every random step of every run, and is the same for the same session seed.
+  virtual uint64_t random_stream() = 0;
+  virtual int64_t max_loop_iterations() = 0;
+};
+
+// What a kernel sees of its step. Tensor inputs and outputs are dense views; other kinds go through value().
+class KernelContext {
+ public:
+  KernelContext(const Params& params, std::span<const TensorView> inputs, std::span<const Value* const> boxed_inputs,
+                std::span<const TensorView> outputs, KernelServices& services)
+      : params_(params), inputs_(inputs), boxed_(boxed_inputs), outputs_(outputs), services_(services) {}
+
+  template <class P>
+  const P& params() const {
+    return params_.get<P>();
+  }
+  size_t input_count() const { return inputs_.size(); }
+  // False for an absent optional input.
+  bool has(size_t i) const { return i < inputs_.size() && (inputs_[i].dtype != DType::Undefined || boxed_[i]); }
+  const TensorView& in(size_t i) const { return inputs_[i]; }
+  // A sequence, optional or map input; null for tensors (see take()).
+  const Value* boxed(size_t i) const { return i < boxed_.size() ? boxed_[i] : nullptr; }
+  // Input i as a value that may be stored in an output.
+  Result<Value> take(size_t i) { return services_.take_input(i); }
+
+  size_t output_count() const { return outputs_.size(); }
+  // False for an output that nobody wants.
+  bool wants(size_t i) const { return i < outputs_.size() && outputs_[i].dtype != DType::Undefined; }
+  const TensorView& out(size_t i) const { return outputs_[i]; }
+  // For ops that decide their output's size.
+  Result<TensorView> allocate(size_t i, std::vector<int64_t> dims) {
+    return services_.allocate_output(i, std::move(dims));
+  }
+  void set(size_t i, Value value) { services_.set_output(i, std::move(value)); }
+
+  KernelServices& services() { return services_; }
+  const std::shared_ptr<MemoryBudget>& budget() { return services_.budget(); }
+
+ private:
+  const Params& params_;
+  std::span<const TensorView> inputs_;
+  std::span<const Value* const> boxed_;
+  std::span<const TensorView> outputs_;
+  KernelServices& services_;
+};
+
+using KernelFunction = Status (*)(KernelContext&);
+
+struct Kernel {
+  KernelFunction function = nullptr;
+  // The kernel sees sub-byte elements one per byte; call_kernel unpacks and packs around it.
+  bool one_element_per_byte = false;
+};
+
+// The kernel of a family ("reference/Conv", "control/If"); its function is null when no provider has it.
+Kernel find_kernel(std::string_view family);
+
+Status call_kernel(const Kernel& kernel, const Params& params, std::span<const TensorView> inputs,
+                   std::span<const Value* const> boxed_inputs, std::span<const TensorView> outputs,
+                   KernelServices& services);
+
+}  // namespace tenon

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "runtime/limits.h"
+#include "runtime/prepared_plan.h"
+
+namespace tenon {
+
+// The packed weights of a session at one moment, by slot. Immutable: a swap makes a new one.
+struct WeightSnapshot {
+  std::vector<Tensor> slots;
+};
+
+// Time spent in one step of one run.
+struct StepTime {
+  std::string name;
+  std::string family;
+  int64_t start_ns = 0;
+  int64_t duration_ns = 0;
+};
+
+// What all plans of one run share.
+struct RunState {
+  std::shared_ptr<const WeightSnapshot> weights;
+  std::shared_ptr<MemoryBudget> budget;
+  const Limits* limits = nullptr;
+  const std::atomic<bool>* cancelled = nullptr;
+  uint64_t seed = 0;
+  uint64_t random_draws = 0;  // numbers the random steps of this run
+  int depth = 0;
+  std::vector<StepTime>* profile = nullptr;
+  int64_t profile_origin_ns = 0;
+};
+
+// A value during a run: a dense view, or something boxed (then `view` mirrors it if it is a tensor).
+struct Cell {
+  TensorView view;
+  Value boxed;
+  bool ready() const { return view.dtype != DType::Undefined || !boxed.empty(); }
+};
+
+// The values of one plan during one run.
+struct Frame {
+  std::vector<Cell> cells;
+  std::vector<std::shared_ptr<const Segment>> segments;  // keeps dims alive that views point to
+  std::vector<std::pair<const Segment*, std::shared_ptr<Buffer>>> arenas;
+  std::vector<Tensor> output_tensors;  // by plan output: owned results
+  ~Frame();
+};
+
+// Solves shapes and places buffers for the steps from `start` on. Everything made before is in the frame.
+Result<std::shared_ptr<const Segment>> bind_segment(const PreparedPlan& plan, size_t start, const Frame& frame);
+// The cache key of such a segment: the shapes of what flows in, and the contents that decided shapes before.
+std::string segment_key(const PreparedPlan& plan, size_t start, const Frame& frame);
+
+}  // namespace tenon

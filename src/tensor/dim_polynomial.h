@@ -1,0 +1,26 @@
+#pragma once
+
+// The inside of Dim, shared by its arithmetic and its text form.
+#include "tensor/dim.h"
+
+namespace tenon {
+
+// A symbol, or a function of two dims that cannot be expanded further.
+struct Dim::Atom {
+  Function function = Function::Symbol;
+  std::string name;
+  Dim a, b;
+};
+
+// coefficient * product of atoms (sorted, repeated for powers); no atoms is the constant term.
+struct Dim::Term {
+  int64_t coefficient = 0;
+  std::vector<std::shared_ptr<const Atom>> atoms;
+};
+
+// Terms sorted by atoms, no zero coefficients, at least one term with atoms.
+struct Dim::Polynomial {
+  std::vector<Term> terms;
+};
+
+}  // namespace tenon

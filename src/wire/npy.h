@@ -1,0 +1,32 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "tensor/tensor.h"
+#include "wire/proto_writer.h"
+
+// NumPy array files: https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html
+namespace tenon::wire {
+
+// The array in the bytes of a .npy file, in row-major order and native byte order. Zero-copy when `owner` keeps the
+// bytes alive and they can be used as they are. NumPy saves types it does not know (bfloat16, float8, int4, ...) as
+// void bytes, one element per 1 or 2 bytes: `void_dtype` says which type they are, and is ignored for other arrays.
+// Fixed-width text becomes strings: U as UTF-8, S byte for byte, both without trailing zeros.
+Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner,
+                         std::optional<DType> void_dtype = std::nullopt);
+// `path` may be mapped; the tensor keeps it alive.
+Result<Tensor> read_npy(const std::string& path, std::optional<DType> void_dtype = std::nullopt);
+
+// A .npy file in two pieces: header, and elements that either are the tensor's or are owned here.
+struct EncodedNpy {
+  std::string header;
+  std::string owned;  // elements that needed conversion: strings, packed types
+  Bytes elements;     // those of the tensor otherwise
+  Bytes data() const { return owned.empty() ? elements : Bytes(owned); }
+};
+// Fails for strings NumPy cannot hold: invalid UTF-8, or a zero character at the end.
+Result<EncodedNpy> encode_npy(const Tensor& tensor);
+Status write_npy(const std::string& path, const Tensor& tensor);
+
+}  // namespace tenon::wire

@@ -1,0 +1,92 @@
+#include "wire/onnx_parse.h"
+
+#include <new>
+#include <stdexcept>
+
+#include "wire/onnx_fields.h"
+
+namespace tenon::wire {
+
+std::string Parser::path() const {
+  std::string text;
+  for (const Place& place : path_) {
+    if (!text.empty()) text += '.';
+    text += place.name;
+    if (place.index >= 0) text += fmt::format("[{}]", place.index);
+  }
+  return text;
+}
+
+void Parser::throw_too_deep() const {
+  throw ParseError(Code::ResourceLimit, fmt::format("graphs or types are nested deeper than {}", limits_.max_nesting));
+}
+
+void Parser::throw_too_many(const char* what, int64_t limit) const {
+  throw ParseError(Code::ResourceLimit, fmt::format("the model has more than {} {}", limit, what));
+}
+
+void Parser::count_node() {
+  if (++nodes_ > limits_.max_nodes) throw_too_many("nodes", limits_.max_nodes);
+}
+
+void throw_given_twice(const char* name) {
+  throw ParseError(Code::InvalidModel, fmt::format("field '{}' is given twice", name));
+}
+
+StringEntry parse_entry(Bytes bytes) {
+  StringEntry entry;
+  entry.raw = bytes;
+  FieldReader reader(bytes);
+  for (Field field; reader.next(field);) {
+    if (field.number == field::entry::kKey) entry.key = field.bytes();
+    if (field.number == field::entry::kValue) entry.value = field.bytes();
+  }
+  return entry;
+}
+
+OpsetImport parse_opset(Bytes bytes) {
+  OpsetImport opset;
+  opset.raw = bytes;
+  FieldReader reader(bytes);
+  for (Field field; reader.next(field);) {
+    if (field.number == field::opset::kDomain) opset.domain = field.bytes();
+    if (field.number == field::opset::kVersion) opset.version = field.int64();
+  }
+  return opset;
+}
+
+namespace {
+
+// Runs one parse and turns what it throws into a status that names the place in the message.
+template <class F>
+auto guarded(Parser& parser, F&& parse) -> Result<decltype(parse())> {
+  const auto located = [&](Status status) {
+    const std::string path = parser.path();
+    return path.empty() ? std::move(status) : std::move(status).in(path);
+  };
+  try {
+    return parse();
+  } catch (const ParseError& e) {
+    return located(Status(e.code, e.message));
+  } catch (const protozero::exception& e) {
+    return located(invalid_model("not a valid ONNX file: {} (is it truncated or another format?)", e.what()));
+  } catch (const std::bad_alloc&) {
+    return located(error(Code::ResourceLimit, "not enough memory to read the model"));
+  } catch (const std::length_error&) {
+    return located(error(Code::ResourceLimit, "not enough memory to read the model"));
+  }
+}
+
+}  // namespace
+
+Result<Model> parse_model(Bytes bytes, const ParseLimits& limits) {
+  Parser parser(limits);
+  return guarded(parser, [&] { return parser.model(bytes); });
+}
+
+Result<TensorProto> parse_tensor(Bytes bytes) {
+  Parser parser(ParseLimits{});
+  return guarded(parser, [&] { return parser.tensor(bytes); });
+}
+
+}  // namespace tenon::wire

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "wire/onnx_model.h"
+#include "wire/proto_reader.h"
+
+// The pieces of the ONNX reader; for src/wire only. They throw, parse_model and parse_tensor catch.
+namespace tenon::wire {
+
+// A model that is well-formed protobuf but breaks a rule of ONNX or a limit.
+struct ParseError final : protozero::exception {
+  ParseError(Code error_code, std::string text) : code(error_code), message(std::move(text)) {}
+  const char* what() const noexcept override { return message.c_str(); }
+  Code code;
+  std::string message;
+};
+
+class Parser {
+ public:
+  explicit Parser(const ParseLimits& limits) : limits_(limits) {}
+
+  Model model(Bytes bytes);
+  Graph graph(Bytes bytes);
+  Function function(Bytes bytes);
+  Node node(Bytes bytes);
+  Attribute attribute(Bytes bytes);
+  TensorProto tensor(Bytes bytes);
+  SparseTensorProto sparse_tensor(Bytes bytes);
+  ValueInfo value_info(Bytes bytes);
+  TypeProto type(Bytes bytes);
+
+  // Runs f inside a named place: "graph.node[3]" for a repeated field, "graph" when index < 0. The place survives an
+  // exception, so that the message can name it.
+  template <class F>
+  auto at(const char* name, int64_t index, F&& f) {
+    path_.push_back({name, index});
+    if (static_cast<int>(path_.size()) > kMaxPath) throw_too_deep();
+    if (++messages_ > limits_.max_messages) throw_too_many("messages", limits_.max_messages);
+    auto value = f();
+    path_.pop_back();
+    return value;
+  }
+  template <class T, class F>
+  void append(std::vector<T>& list, const char* name, F&& f) {
+    list.push_back(at(name, static_cast<int64_t>(list.size()), std::forward<F>(f)));
+  }
+  std::string path() const;
+
+ private:
+  // Far above what max_nesting lets through; a backstop for every kind of recursion.
+  static constexpr int kMaxPath = 100'000;
+  struct Place {
+    const char* name;
+    int64_t index;
+  };
+  struct Deeper {
+    explicit Deeper(Parser& parser) : parser_(parser) {
+      if (++parser_.depth_ > parser_.limits_.max_nesting) parser_.throw_too_deep();
+    }
+    ~Deeper() { --parser_.depth_; }
+    Parser& parser_;
+  };
+
+  AttributeType attribute_type(Bytes bytes, Attribute& attribute);
+  bool attribute_value(const Field& field, Attribute& attribute);
+  void type_body(Bytes bytes, TypeProto& type);
+  void shape(Bytes bytes, TypeProto& type);
+  DimensionProto dimension(Bytes bytes);
+  void count_node();
+  [[noreturn]] void throw_too_deep() const;
+  [[noreturn]] void throw_too_many(const char* what, int64_t limit) const;
+
+  ParseLimits limits_;
+  std::vector<Place> path_;
+  int depth_ = 0;
+  int64_t nodes_ = 0;
+  int64_t messages_ = 0;
+};
+
+StringEntry parse_entry(Bytes bytes);
+OpsetImport parse_opset(Bytes bytes);
+// Protobuf would merge a singular message that comes twice; no writer makes that, so it is refused.
+[[noreturn]] void throw_given_twice(const char* name);
+
+}  // namespace tenon::wire

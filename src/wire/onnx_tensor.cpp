@@ -1,0 +1,141 @@
+#include "wire/onnx_tensor.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+
+#include "base/checked_math.h"
+#include "wire/onnx_tensor_storage.h"
+
+namespace tenon::wire {
+
+namespace {
+
+// ONNX codes of types that exist but that Tenon has no element type for.
+constexpr int64_t kFloat6E2M3 = 27, kFloat6E3M2 = 28;
+
+size_t element_alignment(DType dtype) {
+  if (is_complex(dtype)) return static_cast<size_t>(dtype_bits(dtype)) / 16;
+  return static_cast<size_t>(std::max(1, dtype_bits(dtype) / 8));
+}
+
+uint8_t used_bits_of_last_byte(DType dtype, int64_t elements) {
+  const int bits = dtype_bits(dtype);
+  const int used = static_cast<int>(elements % (8 / bits)) * bits;
+  return static_cast<uint8_t>(used == 0 ? 0xFF : (1 << used) - 1);
+}
+
+bool usable_as_is(const TensorHeader& header, Bytes bytes) {
+  if (reinterpret_cast<uintptr_t>(bytes.data()) % element_alignment(header.dtype) != 0) return false;
+  if (header.dtype == DType::Bool)
+    return std::all_of(bytes.begin(), bytes.end(), [](char c) { return static_cast<uint8_t>(c) <= 1; });
+  if (is_sub_byte(header.dtype) && !bytes.empty())
+    return (static_cast<uint8_t>(bytes.back()) & ~used_bits_of_last_byte(header.dtype, header.elements)) == 0;
+  return true;
+}
+
+// A byte count or position of external data: decimal digits only.
+Result<int64_t> parse_count(Bytes text, const char* key) {
+  int64_t value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc{} || end != text.data() + text.size() || value < 0)
+    return invalid_model("external data has the {} '{}', which is not a byte count", key, text);
+  return value;
+}
+
+Result<Tensor> decode_external(const TensorProto& proto, const TensorHeader& header, ExternalData* external) {
+  Bytes location;
+  int64_t offset = 0, length = header.bytes;
+  for (const StringEntry& entry : proto.external_data) {
+    if (entry.key == "location") location = entry.value;
+    if (entry.key == "offset") {
+      TN_ASSIGN_OR_RETURN(offset, parse_count(entry.value, "offset"));
+    }
+    if (entry.key == "length") {
+      TN_ASSIGN_OR_RETURN(length, parse_count(entry.value, "length"));
+    }
+  }
+  if (header.dtype == DType::String) return invalid_model("strings cannot be external data");
+  if (location.empty()) return invalid_model("external data has no location");
+  if (length != header.bytes)
+    return invalid_model("type {} and dims {} need {} bytes, but external data declares a length of {}",
+                         dtype_name(header.dtype), dims_text(proto.dims), header.bytes, length);
+  if (!external)
+    return invalid_argument("its elements are in the file '{}'; load the model from its folder to read it", location);
+  if (length == 0) return Tensor::allocate(header.dtype, proto.dims, nullptr);
+  TN_ASSIGN_OR_RETURN(auto region, external->read(location, offset, length));
+  if (static_cast<int64_t>(region.bytes.size()) != length)
+    return error(Code::Internal, "reading '{}' gave {} bytes instead of {}", location, region.bytes.size(), length);
+  return tensor_over_bytes(header, proto.dims, region.bytes, region.owner);
+}
+
+Result<Tensor> decode(const TensorProto& proto, const std::shared_ptr<const void>& owner, ExternalData* external) {
+  TN_ASSIGN_OR_RETURN(const TensorHeader header, check_header(proto));
+  if (proto.has_segment) return unsupported("the tensor is stored in segments; save the model without them");
+  if (proto.is_external) return decode_external(proto, header, external);
+  // An empty raw_data beside typed data says nothing.
+  const bool raw = proto.raw_data && !(proto.raw_data->empty() && has_typed_data(proto));
+  if (!raw) return decode_typed_data(proto, header, owner);
+  if (header.dtype == DType::String) return invalid_model("strings cannot be raw data");
+  if (static_cast<int64_t>(proto.raw_data->size()) != header.bytes)
+    return invalid_model("type {} and dims {} need {} bytes, but raw data has {}", dtype_name(header.dtype),
+                         dims_text(proto.dims), header.bytes, proto.raw_data->size());
+  return tensor_over_bytes(header, proto.dims, *proto.raw_data, owner);
+}
+
+}  // namespace
+
+std::string dims_text(const std::vector<int64_t>& dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i == 16) {
+      text += ",...";
+      break;
+    }
+    text += fmt::format("{}{}", i ? "," : "", dims[i]);
+  }
+  return text + "]";
+}
+
+Result<TensorHeader> check_header(const TensorProto& proto) {
+  TensorHeader header;
+  if (proto.data_type == kFloat6E2M3 || proto.data_type == kFloat6E3M2)
+    return unsupported("6-bit floats (element type {}) are not supported", proto.data_type);
+  const auto dtype = dtype_from_onnx(proto.data_type);
+  if (!dtype) return invalid_model("element type {} is not an ONNX type", proto.data_type);
+  header.dtype = *dtype;
+  const auto elements = checked_product(proto.dims);
+  const auto bytes = elements ? storage_bytes(header.dtype, *elements) : std::nullopt;
+  if (!bytes) return invalid_model("dims {} are negative or too large", dims_text(proto.dims));
+  header.elements = *elements;
+  header.bytes = *bytes;
+  return header;
+}
+
+Result<Tensor> tensor_over_bytes(const TensorHeader& header, const std::vector<int64_t>& dims, Bytes bytes,
+                                 const std::shared_ptr<const void>& owner) {
+  const bool as_is = usable_as_is(header, bytes);
+  if (as_is && owner) return Tensor::borrow(header.dtype, dims, bytes.data(), owner);
+  TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(header.dtype, dims, nullptr));
+  if (bytes.empty()) return tensor;
+  auto* target = static_cast<uint8_t*>(tensor.mutable_data());
+  std::memcpy(target, bytes.data(), bytes.size());
+  if (header.dtype == DType::Bool)
+    for (size_t i = 0; i < bytes.size(); ++i) target[i] = target[i] != 0;
+  if (is_sub_byte(header.dtype)) target[bytes.size() - 1] &= used_bits_of_last_byte(header.dtype, header.elements);
+  return tensor;
+}
+
+Result<Tensor> decode_tensor(const TensorProto& proto, const std::shared_ptr<const void>& owner,
+                             ExternalData* external) {
+  const auto named = [&](Status status) { return std::move(status).in(fmt::format("tensor '{}'", proto.name)); };
+  try {
+    auto tensor = decode(proto, owner, external);
+    if (tensor.ok()) return tensor;
+    return named(std::move(tensor).status());
+  } catch (const protozero::exception& e) {
+    return named(invalid_model("its data is not valid protobuf: {}", e.what()));
+  }
+}
+
+}  // namespace tenon::wire

@@ -1,0 +1,27 @@
+"""Runs one case in the current process and says how it ended."""
+
+import os
+
+from conformance.comparison import difference_of_outputs
+from conformance.engines import prepare_under_test
+from conformance.random_cases import check_random, is_random
+
+
+def execute(case):
+    """None when the case passes, else the reason."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    try:
+        if is_random(case):
+            return check_random(case, prepare_under_test)
+        run = prepare_under_test(case.model)
+        for feeds, expected in case.data_sets:
+            text = difference_of_outputs(expected, run(feeds), case.rtol, case.atol)
+            if text:
+                return text
+        return None
+    except Exception as error:  # any refusal of the engine is the result of this case
+        return f"{type(error).__name__}: {first_line(error)}"
+
+
+def first_line(error):
+    return (str(error).strip().splitlines() or [""])[0][:300]

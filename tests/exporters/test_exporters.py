@@ -1,0 +1,39 @@
+"""Models made by real exporters predict what the library that made them predicts.
+
+TENON_TEST_ENGINE=onnxruntime runs the same tests with onnxruntime, to tell a fault of the engine
+from a fault of a fixture; the cases that onnxruntime itself gets wrong (case.json says why) are
+then expected to fail.
+"""
+
+import importlib
+import os
+
+import pytest
+
+from fixture_case import FIXTURES, feeds, fixture_folders, load_case, mismatches
+
+ENGINE = os.environ.get("TENON_TEST_ENGINE", "tenon")
+
+ort = importlib.import_module(ENGINE)
+
+
+def case_name(folder):
+    return str(folder.relative_to(FIXTURES))
+
+
+@pytest.mark.parametrize("folder", fixture_folders(), ids=case_name)
+def test_predicts_like_the_library(folder, request):
+    case = load_case(folder)
+    onnxruntime_verdict = case.info["onnxruntime"]
+    if ENGINE == "onnxruntime" and not onnxruntime_verdict["agrees"]:
+        request.applymarker(pytest.mark.xfail(reason=onnxruntime_verdict["reason"], strict=True))
+
+    session = ort.InferenceSession(str(case.model_path), providers=["CPUExecutionProvider"])
+    assert [output.name for output in session.get_outputs()] == case.output_names
+
+    problems = mismatches(case, session.run(None, feeds(case)))
+    assert not problems, "\n".join(problems)
+
+
+def test_there_are_fixtures():
+    assert fixture_folders()

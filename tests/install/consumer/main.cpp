@@ -1,0 +1,7 @@
+#include <cstdio>
+#include <tenon/tenon.hpp>
+
+int main() {
+  std::printf("%s\n", tn_version());
+  return 0;
+}

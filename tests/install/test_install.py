@@ -1,0 +1,50 @@
+"""An installed tree serves other projects, by find_package and by pkg-config."""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CONSUMER = Path(__file__).parent / "consumer"
+VERSION = re.search(r"project\(tenon VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+
+
+def run(*command, **options):
+    result = subprocess.run(list(map(str, command)), capture_output=True, text=True, **options)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    prefix = tmp_path_factory.mktemp("installed")
+    run("cmake", "--install", ROOT / "build" / "release", "--prefix", prefix)
+    return prefix
+
+
+def needed_libraries(program):
+    return set(re.findall(r"\(NEEDED\).*\[(\S+)\]", run("readelf", "-d", program)))
+
+
+def test_cmake_package(installed, tmp_path):
+    run("cmake", "-G", "Ninja", "-S", CONSUMER, "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={installed}")
+    run("cmake", "--build", tmp_path)
+    assert run(tmp_path / "compiles") == VERSION
+    assert run(tmp_path / "runs") == VERSION
+    assert "libtenon.so.0" not in needed_libraries(tmp_path / "runs")
+
+
+@pytest.mark.parametrize("package, compiler, source", [("tenon", "g++", "main.cpp"), ("tenon_runtime", "gcc", "main.c")])
+def test_pkg_config(installed, tmp_path, package, compiler, source):
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(installed / "lib" / "pkgconfig")}
+    flags = run("pkg-config", "--cflags", "--libs", package, env=environment).split()
+    program = tmp_path / package
+    run(compiler, CONSUMER / source, *flags, f"-Wl,-rpath,{installed / 'lib'}", "-o", program)
+    assert run(program) == VERSION
+
+
+def test_installed_command_needs_no_environment(installed):
+    assert VERSION in run(installed / "bin" / "tenon", "--version", env={})

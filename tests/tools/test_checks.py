@@ -1,0 +1,76 @@
+"""The checks of `./dev check` find what they are for."""
+
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TOOLS = Path(__file__).resolve().parents[2] / "tools"
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize(
+    "path, quoted, target, allowed",
+    [
+        ("src/runtime/session.cpp", True, "plan/plan.h", True),
+        ("src/plan/plan.cpp", True, "runtime/session.h", False),
+        ("src/runtime/session.cpp", True, "ir/graph.h", False),
+        ("src/runtime/session.cpp", True, "session.h", False),
+        ("src/runtime/api/run.cpp", True, "tenon/tenon.h", True),
+        ("src/cli/run.cpp", True, "tenon/tenon.hpp", True),
+        ("src/cli/run.cpp", True, "cli/command.h", True),
+        ("src/cli/run.cpp", True, "base/status.h", False),
+        ("src/wire/onnx.cpp", False, "protozero/pbf_reader.hpp", False),
+        ("src/wire/protozero_config.h", False, "protozero/pbf_reader.hpp", True),
+        ("include/tenon/tenon.hpp", True, "base/status.h", False),
+    ],
+)
+def test_layers(path, quoted, target, allowed):
+    found = load("check_layers").problem(Path(path), quoted, target)
+    assert (found is None) == allowed, found
+
+
+def test_function_lengths():
+    text = """\
+namespace tenon {
+struct Point {  // not a function {
+  int sum() const {
+    return x + y;
+  }
+  int x = 0, y{1};
+};
+const char* text = "{(";
+template <typename T>
+T apply(T value) {
+  auto twice = [&](int n) {
+    return n * 2;
+  };
+  if (value) {
+    return twice(value);
+  }
+  return value;
+}
+}  // namespace tenon
+"""
+    assert list(load("check_budgets").functions(text)) == [(3, 3), (9, 10)]
+
+
+def test_exports(tmp_path):
+    (tmp_path / "src").mkdir()
+    source = tmp_path / "leak.cpp"
+    source.write_text('extern "C" int tn_version() { return 1; }\nint leak() { return 2; }\n')
+    for name in ("tenon", "tenon_runtime"):
+        subprocess.run(["g++", "-shared", "-fPIC", source, "-o", tmp_path / "src" / f"lib{name}.so"], check=True)
+    result = subprocess.run(
+        [sys.executable, TOOLS / "check_symbols.py", tmp_path], capture_output=True, text=True
+    )
+    assert result.returncode == 1
+    assert "libtenon.so exports _Z4leakv" in result.stdout
