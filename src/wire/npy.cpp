@@ -20,9 +20,9 @@ struct NumberType {
   DType dtype;
 };
 constexpr NumberType kNumberTypes[] = {
-    {'b', 1, DType::Bool},    {'i', 1, DType::Int8},    {'i', 2, DType::Int16},     {'i', 4, DType::Int32},
-    {'i', 8, DType::Int64},   {'u', 1, DType::UInt8},   {'u', 2, DType::UInt16},    {'u', 4, DType::UInt32},
-    {'u', 8, DType::UInt64},  {'f', 2, DType::Float16}, {'f', 4, DType::Float32},   {'f', 8, DType::Float64},
+    {'b', 1, DType::Bool},      {'i', 1, DType::Int8},        {'i', 2, DType::Int16},   {'i', 4, DType::Int32},
+    {'i', 8, DType::Int64},     {'u', 1, DType::UInt8},       {'u', 2, DType::UInt16},  {'u', 4, DType::UInt32},
+    {'u', 8, DType::UInt64},    {'f', 2, DType::Float16},     {'f', 4, DType::Float32}, {'f', 8, DType::Float64},
     {'c', 8, DType::Complex64}, {'c', 16, DType::Complex128},
 };
 
@@ -86,11 +86,11 @@ Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner, 
   TN_ASSIGN_OR_RETURN(const NpyHeader header, parse_npy_header(bytes));
   TN_ASSIGN_OR_RETURN(const DType dtype, element_type(header, void_dtype));
   Bytes data = bytes.substr(header.data_offset);
-  const auto elements = checked_product(header.shape);
+  const auto elements = count_elements(dtype, header.shape);
   const auto needed = elements ? checked_mul(*elements, header.item_bytes) : std::nullopt;
   if (!needed || *needed != static_cast<int64_t>(data.size()) || (header.item_bytes == 0 && *elements > 0))
-    return invalid_argument("shape {} of {} bytes each does not fit the {} bytes in the file",
-                            dims_text(header.shape), header.item_bytes, data.size());
+    return invalid_argument("shape {} of {} bytes each does not fit the {} bytes in the file", dims_text(header.shape),
+                            header.item_bytes, data.size());
   std::string converted;
   const bool reorder = header.fortran_order && header.shape.size() > 1 && *elements > 1;
   const int64_t part_bytes = header.kind == 'c' ? header.item_bytes / 2 : header.kind == 'U' ? 4 : header.item_bytes;
@@ -119,7 +119,7 @@ Result<EncodedNpy> encode_npy(const Tensor& tensor) {
   if (tensor.dims().size() > kMaxNpyRank) return unsupported("NumPy arrays have at most {} dimensions", kMaxNpyRank);
   if (dtype == DType::String) {
     int64_t characters = 1;
-    TN_ASSIGN_OR_RETURN(npy.owned, to_fixed_text(tensor.as<std::string>(), characters));
+    TN_ASSIGN_OR_RETURN(npy.converted, to_fixed_text(tensor.as<std::string>(), characters));
     npy.header = make_npy_header(fmt::format("<U{}", characters), tensor.dims());
     return npy;
   }
@@ -128,14 +128,19 @@ Result<EncodedNpy> encode_npy(const Tensor& tensor) {
     if (type.dtype == dtype) descr = fmt::format("{}{}{}", type.bytes > 1 ? '<' : '|', type.kind, type.bytes);
   npy.header = make_npy_header(descr, tensor.dims());
   if (is_sub_byte(dtype)) {
-    npy.owned.resize(static_cast<size_t>(tensor.size()));
-    unpack_sub_byte(dtype, tensor.data(), tensor.size(), npy.owned.data());
+    npy.converted.resize(static_cast<size_t>(tensor.size()));
+    unpack_sub_byte(dtype, tensor.data(), tensor.size(), npy.converted.data());
     const int mask = (1 << dtype_bits(dtype)) - 1;
-    for (char& c : npy.owned) c = static_cast<char>(c & mask);
+    for (char& c : npy.converted) c = static_cast<char>(c & mask);
   } else {
-    npy.elements = Bytes(static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes()));
+    npy.tensor = tensor;
   }
   return npy;
+}
+
+Bytes EncodedNpy::data() const {
+  if (!tensor.defined()) return converted;
+  return {static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes())};
 }
 
 Status write_npy(const std::string& path, const Tensor& tensor) {
