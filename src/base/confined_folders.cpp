@@ -41,8 +41,7 @@ Status check_name(std::string_view name) {
   std::vector<std::string> parts;
   push_parts(name, parts);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
-    if ((depth += *part == ".." ? -1 : 1) < 0)
-      return invalid_model("file name '{}' leaves the model's folder", name);
+    if ((depth += *part == ".." ? -1 : 1) < 0) return invalid_model("file name '{}' leaves the model's folder", name);
   return {};
 }
 
@@ -119,8 +118,8 @@ Result<ConfinedFolders::Found> ConfinedFolders::walk(const FileHandle& start, st
       if (confined && std::none_of(chain.folders().begin(), chain.folders().end(),
                                    [&](const FileHandle& folder) { return is_root(folder); }))
         return invalid_model("'{}' is a link to a file outside of the model's folder", text);
-      FileHandle file(::openat(chain.here().get(), part.c_str(),
-                               O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+      FileHandle file(
+          ::openat(chain.here().get(), part.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
       if (!file.is_open()) return io_error("cannot open", text, errno);
       TN_RETURN_IF_ERROR(regular_file_size(file, text).status());
       return Found{std::move(file), std::move(chain.here())};

@@ -59,8 +59,8 @@ Result<std::shared_ptr<const MappedFile>> MappedFile::map(const FileHandle& file
   const size_t total = file_pages + page;
   void* memory = ::mmap(nullptr, total, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED) return io_error("cannot map", name, errno);
-  if (size > 0 && ::mmap(memory, static_cast<size_t>(size), PROT_READ, MAP_PRIVATE | MAP_FIXED, file.get(), 0) ==
-                      MAP_FAILED) {
+  if (size > 0 &&
+      ::mmap(memory, static_cast<size_t>(size), PROT_READ, MAP_PRIVATE | MAP_FIXED, file.get(), 0) == MAP_FAILED) {
     const int problem = errno;
     ::munmap(memory, total);
     return io_error("cannot map", name, problem);

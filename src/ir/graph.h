@@ -71,6 +71,7 @@ struct Graph {
   std::vector<GraphNode> nodes;
   std::vector<GraphInput> inputs;
   std::vector<ValueId> outputs;
+  std::vector<std::string> output_names;
   std::vector<GraphCapture> captures;
   std::shared_ptr<ConstantPool> constants = std::make_shared<ConstantPool>();
 

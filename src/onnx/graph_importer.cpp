@@ -160,6 +160,7 @@ Status GraphImporter::import_graph(const wire::Graph& wire_graph, const std::vec
     const ValueId v = lookup(output.name);
     if (v == kNone) return invalid_model("the graph output '{}' is not produced by any node", output.name);
     graph_.outputs.push_back(v);
+    graph_.output_names.emplace_back(output.name);
   }
   return check_declared(wire_graph);
 }

@@ -69,6 +69,7 @@ Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std:
   if (!external_folder.empty()) {
     TN_ASSIGN_OR_RETURN(model->external, wire::FolderExternalData::in_folder(external_folder, loading_of(options)));
   }
+  if (options.wrap_external) model->external = options.wrap_external(std::move(model->external));
   TN_RETURN_IF_ERROR(build_graph(*model, options));
   return model;
 }
@@ -92,6 +93,7 @@ Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, cons
   auto external = wire::FolderExternalData::of_model(path, loading_of(options));
   if (!external.ok()) return std::move(external).status().in(path);
   model->external = std::move(*external);
+  if (options.wrap_external) model->external = options.wrap_external(std::move(model->external));
   TN_RETURN_IF_ERROR(build_graph(*model, options).in(path));
   return model;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@ struct ImportOptions {
   bool freeze_inputs = false;   // initializers listed as inputs (IR >= 4) become weights
   int64_t max_dense_bytes = int64_t{1} << 31;  // of one sparse initializer made dense
   wire::ParseLimits parse;
+  // Stands between the model and its external-data folder (null for models from memory), when set.
+  std::function<std::shared_ptr<wire::ExternalData>(std::shared_ptr<wire::ExternalData>)> wrap_external;
 };
 
 // An ONNX model in memory: the file's own messages as views, and the canonical graph made from them.

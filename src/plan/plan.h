@@ -58,6 +58,7 @@ struct Plan {
   std::vector<Step> steps;  // in an order that respects data flow
   std::vector<PlanInput> inputs;
   std::vector<PlanValueId> outputs;
+  std::vector<std::string> output_names;  // one value may leave under several names
   std::vector<Capture> captures;  // bodies only
 };
 

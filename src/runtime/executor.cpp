@@ -178,7 +178,7 @@ class PlanRun {
       const TensorView& target = *targets_[index];
       if (c.view.dtype != target.dtype || !std::ranges::equal(c.view.dims, target.dims))
         return invalid_argument("output '{}' is {}{}, the buffer given for it is {}{}",
-                                plan_.values[static_cast<size_t>(v)].name, dtype_name(c.view.dtype),
+                                plan_.output_names[index], dtype_name(c.view.dtype),
                                 dims_text(c.view.dims), dtype_name(target.dtype), dims_text(target.dims));
       if (c.view.data != target.data) copy_elements(c.view, target);
       return Value(Tensor::borrow(target.dtype, {target.dims.begin(), target.dims.end()}, target.data, nullptr));

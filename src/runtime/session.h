@@ -28,6 +28,7 @@ class Session {
   const Program& program() const { return *program_; }
   const PlanValue& input(size_t i) const;
   const PlanValue& output(size_t i) const;
+  const std::string& output_name(size_t i) const { return program_->plan.output_names[i]; }
   size_t input_count() const { return program_->plan.inputs.size(); }
   size_t output_count() const { return program_->plan.outputs.size(); }
   // True when the input may be left out because the model gives it a value.

@@ -8,8 +8,7 @@ Result<std::shared_ptr<FolderExternalData>> FolderExternalData::of_model(const s
   return std::shared_ptr<FolderExternalData>(new FolderExternalData(std::move(folders), loading));
 }
 
-Result<std::shared_ptr<FolderExternalData>> FolderExternalData::in_folder(const std::string& folder,
-                                                                          Loading loading) {
+Result<std::shared_ptr<FolderExternalData>> FolderExternalData::in_folder(const std::string& folder, Loading loading) {
   TN_ASSIGN_OR_RETURN(auto folders, ConfinedFolders::at(folder));
   return std::shared_ptr<FolderExternalData>(new FolderExternalData(std::move(folders), loading));
 }

@@ -20,9 +20,9 @@ struct NumberType {
   DType dtype;
 };
 constexpr NumberType kNumberTypes[] = {
-    {'b', 1, DType::Bool},    {'i', 1, DType::Int8},    {'i', 2, DType::Int16},     {'i', 4, DType::Int32},
-    {'i', 8, DType::Int64},   {'u', 1, DType::UInt8},   {'u', 2, DType::UInt16},    {'u', 4, DType::UInt32},
-    {'u', 8, DType::UInt64},  {'f', 2, DType::Float16}, {'f', 4, DType::Float32},   {'f', 8, DType::Float64},
+    {'b', 1, DType::Bool},      {'i', 1, DType::Int8},        {'i', 2, DType::Int16},   {'i', 4, DType::Int32},
+    {'i', 8, DType::Int64},     {'u', 1, DType::UInt8},       {'u', 2, DType::UInt16},  {'u', 4, DType::UInt32},
+    {'u', 8, DType::UInt64},    {'f', 2, DType::Float16},     {'f', 4, DType::Float32}, {'f', 8, DType::Float64},
     {'c', 8, DType::Complex64}, {'c', 16, DType::Complex128},
 };
 
@@ -86,11 +86,11 @@ Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner, 
   TN_ASSIGN_OR_RETURN(const NpyHeader header, parse_npy_header(bytes));
   TN_ASSIGN_OR_RETURN(const DType dtype, element_type(header, void_dtype));
   Bytes data = bytes.substr(header.data_offset);
-  const auto elements = checked_product(header.shape);
+  const auto elements = count_elements(dtype, header.shape);
   const auto needed = elements ? checked_mul(*elements, header.item_bytes) : std::nullopt;
   if (!needed || *needed != static_cast<int64_t>(data.size()) || (header.item_bytes == 0 && *elements > 0))
-    return invalid_argument("shape {} of {} bytes each does not fit the {} bytes in the file",
-                            dims_text(header.shape), header.item_bytes, data.size());
+    return invalid_argument("shape {} of {} bytes each does not fit the {} bytes in the file", dims_text(header.shape),
+                            header.item_bytes, data.size());
   std::string converted;
   const bool reorder = header.fortran_order && header.shape.size() > 1 && *elements > 1;
   const int64_t part_bytes = header.kind == 'c' ? header.item_bytes / 2 : header.kind == 'U' ? 4 : header.item_bytes;

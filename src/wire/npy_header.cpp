@@ -91,8 +91,7 @@ class DictionaryReader {
     header.big_endian = order == '>';
     header.kind = (*text)[1];
     if (header.kind == 'O') return unsupported("arrays of Python objects are not supported; save numbers or text");
-    const auto [end, problem] =
-        std::from_chars(text->data() + 2, text->data() + text->size(), header.item_bytes);
+    const auto [end, problem] = std::from_chars(text->data() + 2, text->data() + text->size(), header.item_bytes);
     if (problem != std::errc{} || end != text->data() + text->size() || header.item_bytes < 0 ||
         header.item_bytes > int64_t{1} << 40)
       return bad_header("descr has no size");

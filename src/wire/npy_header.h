@@ -14,8 +14,8 @@ namespace tenon::wire {
 inline constexpr size_t kMaxNpyRank = 64;
 
 struct NpyHeader {
-  char kind = 0;             // b i u f c U S V, as NumPy has them
-  int64_t item_bytes = 0;    // of one element
+  char kind = 0;           // b i u f c U S V, as NumPy has them
+  int64_t item_bytes = 0;  // of one element
   bool big_endian = false;
   bool fortran_order = false;
   std::vector<int64_t> shape;

@@ -92,7 +92,8 @@ Result<std::string> to_fixed_text(std::span<const std::string> strings, int64_t&
     characters = std::max(characters, length);
   }
   const auto total = checked_mul(static_cast<int64_t>(strings.size()), characters * 4);
-  if (!total) return error(Code::ResourceLimit, "{} strings of {} characters are too large", strings.size(), characters);
+  if (!total)
+    return error(Code::ResourceLimit, "{} strings of {} characters are too large", strings.size(), characters);
   std::string data(static_cast<size_t>(*total), '\0');
   for (size_t i = 0; i < strings.size(); ++i) {
     char* to = data.data() + i * static_cast<size_t>(characters) * 4;

@@ -35,7 +35,16 @@ enum : uint32_t {
 };
 }
 namespace node {
-enum : uint32_t { kInput = 1, kOutput = 2, kName = 3, kOpType = 4, kAttribute = 5, kDoc = 6, kDomain = 7, kOverload = 8 };
+enum : uint32_t {
+  kInput = 1,
+  kOutput = 2,
+  kName = 3,
+  kOpType = 4,
+  kAttribute = 5,
+  kDoc = 6,
+  kDomain = 7,
+  kOverload = 8
+};
 }
 namespace attribute {
 enum : uint32_t {
@@ -75,7 +84,7 @@ enum : uint32_t {
   kDataLocation = 14,
 };
 inline constexpr int32_t kExternalLocation = 1;
-}
+}  // namespace tensor
 namespace sparse_tensor {
 enum : uint32_t { kValues = 1, kIndices = 2, kDims = 3 };
 }
@@ -83,11 +92,11 @@ namespace type {
 enum : uint32_t { kTensor = 1, kSequence = 4, kMap = 5, kOpaque = 7, kSparseTensor = 8, kOptional = 9 };
 // Inside the kinds: tensors have an element type and a shape, the others an element (after a key for maps).
 enum : uint32_t { kElementType = 1, kShape = 2, kElement = 1, kKeyType = 1, kMapValue = 2 };
-}
+}  // namespace type
 namespace shape {
 enum : uint32_t { kDim = 1 };
 enum : uint32_t { kDimValue = 1, kDimParam = 2 };
-}
+}  // namespace shape
 namespace value_info {
 enum : uint32_t { kName = 1, kType = 2, kDoc = 3 };
 }

@@ -10,9 +10,9 @@
 
 // ONNX messages as views into the bytes they were read from. Nothing is copied; the bytes must outlive the views.
 // `raw` is the message as it was read: an untouched message is written back from it. Whoever edits a message sets
-// its `raw` and that of every message around it to {} (not Graph and Model, whose `raw` is informational: they are always
-// written from their fields). Fields that are not decoded here, unknown ones too, are kept as bytes in `other`, so
-// that reading and writing loses nothing. A string field is present when its view has a data pointer.
+// its `raw` and that of every message around it to {} (not Graph and Model, whose `raw` is informational: they are
+// always written from their fields). Fields that are not decoded here, unknown ones too, are kept as bytes in `other`,
+// so that reading and writing loses nothing. A string field is present when its view has a data pointer.
 namespace tenon::wire {
 
 using Bytes = std::string_view;
@@ -94,7 +94,8 @@ enum class AttributeType : int {
 struct Attribute {
   Bytes raw;
   Bytes name, ref_attr_name;
-  AttributeType type = AttributeType::Undefined;  // inferred from the fields present when the file (IR < 2) leaves it out
+  AttributeType type =
+      AttributeType::Undefined;  // inferred from the fields present when the file (IR < 2) leaves it out
   float f = 0;
   int64_t i = 0;
   Bytes s;
@@ -160,9 +161,9 @@ struct Model {
 };
 
 struct ParseLimits {
-  int max_nesting = 64;                // graphs inside attributes inside graphs, sequences of sequences
-  int64_t max_nodes = 10'000'000;      // over the whole model
-  int64_t max_messages = 50'000'000;   // nodes, attributes, tensors, types, ...: bounds memory for tiny messages
+  int max_nesting = 64;               // graphs inside attributes inside graphs, sequences of sequences; at most 500
+  int64_t max_nodes = 10'000'000;     // over the whole model
+  int64_t max_messages = 50'000'000;  // nodes, attributes, tensors, types, ...: bounds memory for tiny messages
 };
 
 // Reads a whole model. A wrong wire type, an overlong varint, a bad length or invalid nesting is an invalid model.

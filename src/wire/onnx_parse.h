@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,9 @@ struct ParseError final : protozero::exception {
 
 class Parser {
  public:
-  explicit Parser(const ParseLimits& limits) : limits_(limits) {}
+  explicit Parser(const ParseLimits& limits) : limits_(limits) {
+    limits_.max_nesting = std::min(limits_.max_nesting, kMostNesting);
+  }
 
   Model model(Bytes bytes);
   Graph graph(Bytes bytes);
@@ -36,7 +39,6 @@ class Parser {
   template <class F>
   auto at(const char* name, int64_t index, F&& f) {
     path_.push_back({name, index});
-    if (static_cast<int>(path_.size()) > kMaxPath) throw_too_deep();
     if (++messages_ > limits_.max_messages) throw_too_many("messages", limits_.max_messages);
     auto value = f();
     path_.pop_back();
@@ -49,8 +51,8 @@ class Parser {
   std::string path() const;
 
  private:
-  // Far above what max_nesting lets through; a backstop for every kind of recursion.
-  static constexpr int kMaxPath = 100'000;
+  // What the stack of a thread holds with a wide margin, whatever the caller allows.
+  static constexpr int kMostNesting = 500;
   struct Place {
     const char* name;
     int64_t index;

@@ -10,21 +10,36 @@ namespace {
 // The type a value field belongs to; Undefined for other fields.
 AttributeType type_of_field(uint32_t number) {
   switch (number) {
-    case kFloat: return AttributeType::Float;
-    case kInt: return AttributeType::Int;
-    case kString: return AttributeType::String;
-    case kTensor: return AttributeType::Tensor;
-    case kGraph: return AttributeType::Graph;
-    case kFloats: return AttributeType::Floats;
-    case kInts: return AttributeType::Ints;
-    case kStrings: return AttributeType::Strings;
-    case kTensors: return AttributeType::Tensors;
-    case kGraphs: return AttributeType::Graphs;
-    case kSparseTensor: return AttributeType::SparseTensor;
-    case kSparseTensors: return AttributeType::SparseTensors;
-    case kType: return AttributeType::TypeProto;
-    case kTypes: return AttributeType::TypeProtos;
-    default: return AttributeType::Undefined;
+    case kFloat:
+      return AttributeType::Float;
+    case kInt:
+      return AttributeType::Int;
+    case kString:
+      return AttributeType::String;
+    case kTensor:
+      return AttributeType::Tensor;
+    case kGraph:
+      return AttributeType::Graph;
+    case kFloats:
+      return AttributeType::Floats;
+    case kInts:
+      return AttributeType::Ints;
+    case kStrings:
+      return AttributeType::Strings;
+    case kTensors:
+      return AttributeType::Tensors;
+    case kGraphs:
+      return AttributeType::Graphs;
+    case kSparseTensor:
+      return AttributeType::SparseTensor;
+    case kSparseTensors:
+      return AttributeType::SparseTensors;
+    case kType:
+      return AttributeType::TypeProto;
+    case kTypes:
+      return AttributeType::TypeProtos;
+    default:
+      return AttributeType::Undefined;
   }
 }
 
@@ -53,27 +68,50 @@ AttributeType Parser::attribute_type(Bytes bytes, Attribute& attribute) {
 
 bool Parser::attribute_value(const Field& field, Attribute& attribute) {
   switch (field.number) {
-    case kFloat: attribute.f = field.float32(); return true;
-    case kInt: attribute.i = field.int64(); return true;
-    case kString: attribute.s = field.bytes(); return true;
-    case kFloats: append_floats(field, attribute.floats); return true;
+    case kFloat:
+      attribute.f = field.float32();
+      return true;
+    case kInt:
+      attribute.i = field.int64();
+      return true;
+    case kString:
+      attribute.s = field.bytes();
+      return true;
+    case kFloats:
+      append_floats(field, attribute.floats);
+      return true;
     case kInts:
       for_each_varint(field, [&](uint64_t v) { attribute.ints.push_back(static_cast<int64_t>(v)); });
       return true;
-    case kStrings: attribute.strings.push_back(field.bytes()); return true;
-    case kTensor: require_first(attribute.tensors.empty(), "t"); [[fallthrough]];
-    case kTensors: append(attribute.tensors, "tensor", [&] { return tensor(field.bytes()); }); return true;
-    case kGraph: require_first(attribute.graphs.empty(), "g"); [[fallthrough]];
+    case kStrings:
+      attribute.strings.push_back(field.bytes());
+      return true;
+    case kTensor:
+      require_first(attribute.tensors.empty(), "t");
+      [[fallthrough]];
+    case kTensors:
+      append(attribute.tensors, "tensor", [&] { return tensor(field.bytes()); });
+      return true;
+    case kGraph:
+      require_first(attribute.graphs.empty(), "g");
+      [[fallthrough]];
     case kGraphs:
       append(attribute.graphs, "graph", [&] { return std::make_shared<Graph>(graph(field.bytes())); });
       return true;
-    case kSparseTensor: require_first(attribute.sparse_tensors.empty(), "sparse_tensor"); [[fallthrough]];
+    case kSparseTensor:
+      require_first(attribute.sparse_tensors.empty(), "sparse_tensor");
+      [[fallthrough]];
     case kSparseTensors:
       append(attribute.sparse_tensors, "sparse_tensor", [&] { return sparse_tensor(field.bytes()); });
       return true;
-    case kType: require_first(attribute.types.empty(), "tp"); [[fallthrough]];
-    case kTypes: append(attribute.types, "type", [&] { return type(field.bytes()); }); return true;
-    default: return false;
+    case kType:
+      require_first(attribute.types.empty(), "tp");
+      [[fallthrough]];
+    case kTypes:
+      append(attribute.types, "type", [&] { return type(field.bytes()); });
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -86,8 +124,7 @@ Attribute Parser::attribute(Bytes bytes) {
     if (field.number == kName || field.number == kRefAttrName || field.number == kAttributeType) continue;
     const AttributeType type = type_of_field(field.number);
     // A reference to an attribute of the function has no value of its own.
-    const bool is_value =
-        type != AttributeType::Undefined && type == attribute.type && attribute.ref_attr_name.empty();
+    const bool is_value = type != AttributeType::Undefined && type == attribute.type && attribute.ref_attr_name.empty();
     if (!is_value || !attribute_value(field, attribute)) keep(attribute.other, field);
   }
   return attribute;

@@ -11,19 +11,38 @@ Graph Parser::graph(Bytes bytes) {
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
     switch (field.number) {
-      case kNode: append(graph.nodes, "node", [&] { return node(field.bytes()); }); break;
-      case kName: graph.name = field.bytes(); break;
-      case kDoc: graph.doc = field.bytes(); break;
-      case kInitializer: append(graph.initializers, "initializer", [&] { return tensor(field.bytes()); }); break;
+      case kNode:
+        append(graph.nodes, "node", [&] { return node(field.bytes()); });
+        break;
+      case kName:
+        graph.name = field.bytes();
+        break;
+      case kDoc:
+        graph.doc = field.bytes();
+        break;
+      case kInitializer:
+        append(graph.initializers, "initializer", [&] { return tensor(field.bytes()); });
+        break;
       case kSparseInitializer:
         append(graph.sparse_initializers, "sparse_initializer", [&] { return sparse_tensor(field.bytes()); });
         break;
-      case kInput: append(graph.inputs, "input", [&] { return value_info(field.bytes()); }); break;
-      case kOutput: append(graph.outputs, "output", [&] { return value_info(field.bytes()); }); break;
-      case kValueInfo: append(graph.value_infos, "value_info", [&] { return value_info(field.bytes()); }); break;
-      case kQuantization: graph.quantization_annotations.push_back(field.bytes()); break;
-      case kMetadata: append(graph.metadata, "metadata_props", [&] { return parse_entry(field.bytes()); }); break;
-      default: keep(graph.other, field);
+      case kInput:
+        append(graph.inputs, "input", [&] { return value_info(field.bytes()); });
+        break;
+      case kOutput:
+        append(graph.outputs, "output", [&] { return value_info(field.bytes()); });
+        break;
+      case kValueInfo:
+        append(graph.value_infos, "value_info", [&] { return value_info(field.bytes()); });
+        break;
+      case kQuantization:
+        graph.quantization_annotations.push_back(field.bytes());
+        break;
+      case kMetadata:
+        append(graph.metadata, "metadata_props", [&] { return parse_entry(field.bytes()); });
+        break;
+      default:
+        keep(graph.other, field);
     }
   }
   return graph;
@@ -37,14 +56,29 @@ Node Parser::node(Bytes bytes) {
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
     switch (field.number) {
-      case kInput: node.inputs.push_back(field.bytes()); break;
-      case kOutput: node.outputs.push_back(field.bytes()); break;
-      case kName: node.name = field.bytes(); break;
-      case kOpType: node.op_type = field.bytes(); break;
-      case kDomain: node.domain = field.bytes(); break;
-      case kOverload: node.overload = field.bytes(); break;
-      case kAttribute: append(node.attributes, "attribute", [&] { return attribute(field.bytes()); }); break;
-      default: keep(node.other, field);
+      case kInput:
+        node.inputs.push_back(field.bytes());
+        break;
+      case kOutput:
+        node.outputs.push_back(field.bytes());
+        break;
+      case kName:
+        node.name = field.bytes();
+        break;
+      case kOpType:
+        node.op_type = field.bytes();
+        break;
+      case kDomain:
+        node.domain = field.bytes();
+        break;
+      case kOverload:
+        node.overload = field.bytes();
+        break;
+      case kAttribute:
+        append(node.attributes, "attribute", [&] { return attribute(field.bytes()); });
+        break;
+      default:
+        keep(node.other, field);
     }
   }
   return node;

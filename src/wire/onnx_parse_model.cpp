@@ -15,22 +15,43 @@ Model Parser::model(Bytes bytes) {
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
     switch (field.number) {
-      case kIrVersion: integer(field, model.ir_version); break;
-      case kProducerName: model.producer_name = field.bytes(); break;
-      case kProducerVersion: model.producer_version = field.bytes(); break;
-      case kDomain: model.domain = field.bytes(); break;
-      case kModelVersion: integer(field, model.model_version); break;
-      case kDoc: model.doc = field.bytes(); break;
+      case kIrVersion:
+        integer(field, model.ir_version);
+        break;
+      case kProducerName:
+        model.producer_name = field.bytes();
+        break;
+      case kProducerVersion:
+        model.producer_version = field.bytes();
+        break;
+      case kDomain:
+        model.domain = field.bytes();
+        break;
+      case kModelVersion:
+        integer(field, model.model_version);
+        break;
+      case kDoc:
+        model.doc = field.bytes();
+        break;
       case kGraph:
         if (model.has_graph) throw_given_twice("graph");
         model.graph = at("graph", -1, [&] { return graph(field.bytes()); });
         model.has_graph = true;
         break;
-      case kOpset: append(model.opsets, "opset_import", [&] { return parse_opset(field.bytes()); }); break;
-      case kMetadata: append(model.metadata, "metadata_props", [&] { return parse_entry(field.bytes()); }); break;
-      case kTrainingInfo: model.training_info.push_back(field.bytes()); break;
-      case kFunction: append(model.functions, "functions", [&] { return function(field.bytes()); }); break;
-      default: keep(model.other, field);
+      case kOpset:
+        append(model.opsets, "opset_import", [&] { return parse_opset(field.bytes()); });
+        break;
+      case kMetadata:
+        append(model.metadata, "metadata_props", [&] { return parse_entry(field.bytes()); });
+        break;
+      case kTrainingInfo:
+        model.training_info.push_back(field.bytes());
+        break;
+      case kFunction:
+        append(model.functions, "functions", [&] { return function(field.bytes()); });
+        break;
+      default:
+        keep(model.other, field);
     }
   }
   return model;
@@ -44,20 +65,41 @@ Function Parser::function(Bytes bytes) {
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
     switch (field.number) {
-      case kName: function.name = field.bytes(); break;
-      case kDomain: function.domain = field.bytes(); break;
-      case kOverload: function.overload = field.bytes(); break;
-      case kDoc: function.doc = field.bytes(); break;
-      case kInput: function.inputs.push_back(field.bytes()); break;
-      case kOutput: function.outputs.push_back(field.bytes()); break;
-      case kAttributeName: function.attribute_names.push_back(field.bytes()); break;
+      case kName:
+        function.name = field.bytes();
+        break;
+      case kDomain:
+        function.domain = field.bytes();
+        break;
+      case kOverload:
+        function.overload = field.bytes();
+        break;
+      case kDoc:
+        function.doc = field.bytes();
+        break;
+      case kInput:
+        function.inputs.push_back(field.bytes());
+        break;
+      case kOutput:
+        function.outputs.push_back(field.bytes());
+        break;
+      case kAttributeName:
+        function.attribute_names.push_back(field.bytes());
+        break;
       case kAttributeDefault:
         append(function.attribute_defaults, "attribute_proto", [&] { return attribute(field.bytes()); });
         break;
-      case kNode: append(function.nodes, "node", [&] { return node(field.bytes()); }); break;
-      case kOpset: append(function.opsets, "opset_import", [&] { return parse_opset(field.bytes()); }); break;
-      case kValueInfo: append(function.value_infos, "value_info", [&] { return value_info(field.bytes()); }); break;
-      default: keep(function.other, field);
+      case kNode:
+        append(function.nodes, "node", [&] { return node(field.bytes()); });
+        break;
+      case kOpset:
+        append(function.opsets, "opset_import", [&] { return parse_opset(field.bytes()); });
+        break;
+      case kValueInfo:
+        append(function.value_infos, "value_info", [&] { return value_info(field.bytes()); });
+        break;
+      default:
+        keep(function.other, field);
     }
   }
   return function;

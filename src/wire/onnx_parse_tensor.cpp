@@ -13,9 +13,15 @@ TensorProto Parser::tensor(Bytes bytes) {
       case kDims:
         for_each_varint(field, [&](uint64_t v) { tensor.dims.push_back(static_cast<int64_t>(v)); });
         break;
-      case kDataType: tensor.data_type = field.int32(); break;
-      case kName: tensor.name = field.bytes(); break;
-      case kRawData: tensor.raw_data = field.bytes(); break;
+      case kDataType:
+        tensor.data_type = field.int32();
+        break;
+      case kName:
+        tensor.name = field.bytes();
+        break;
+      case kRawData:
+        tensor.raw_data = field.bytes();
+        break;
       case kExternalData:
         append(tensor.external_data, "external_data", [&] { return parse_entry(field.bytes()); });
         break;
@@ -23,8 +29,12 @@ TensorProto Parser::tensor(Bytes bytes) {
         tensor.is_external = field.int32() == kExternalLocation;
         if (!tensor.is_external) keep(tensor.other, field);
         break;
-      case kSegment: tensor.has_segment = true; keep(tensor.other, field); break;
-      default: keep(tensor.other, field);
+      case kSegment:
+        tensor.has_segment = true;
+        keep(tensor.other, field);
+        break;
+      default:
+        keep(tensor.other, field);
     }
   }
   return tensor;
@@ -49,7 +59,8 @@ SparseTensorProto Parser::sparse_tensor(Bytes bytes) {
       case kDims:
         for_each_varint(field, [&](uint64_t v) { sparse.dims.push_back(static_cast<int64_t>(v)); });
         break;
-      default: keep(sparse.other, field);
+      default:
+        keep(sparse.other, field);
     }
   }
   return sparse;

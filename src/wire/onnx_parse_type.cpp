@@ -8,13 +8,20 @@ namespace {
 TypeProto::Kind kind_of_field(uint32_t number) {
   using namespace field::type;
   switch (number) {
-    case kTensor: return TypeProto::Kind::Tensor;
-    case kSparseTensor: return TypeProto::Kind::Sparse;
-    case kSequence: return TypeProto::Kind::Sequence;
-    case kMap: return TypeProto::Kind::Map;
-    case kOptional: return TypeProto::Kind::Optional;
-    case kOpaque: return TypeProto::Kind::Opaque;
-    default: return TypeProto::Kind::None;
+    case kTensor:
+      return TypeProto::Kind::Tensor;
+    case kSparseTensor:
+      return TypeProto::Kind::Sparse;
+    case kSequence:
+      return TypeProto::Kind::Sequence;
+    case kMap:
+      return TypeProto::Kind::Map;
+    case kOptional:
+      return TypeProto::Kind::Optional;
+    case kOpaque:
+      return TypeProto::Kind::Opaque;
+    default:
+      return TypeProto::Kind::None;
   }
 }
 
@@ -27,14 +34,19 @@ ValueInfo Parser::value_info(Bytes bytes) {
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
     switch (field.number) {
-      case kName: info.name = field.bytes(); break;
-      case kDoc: info.doc = field.bytes(); break;
+      case kName:
+        info.name = field.bytes();
+        break;
+      case kDoc:
+        info.doc = field.bytes();
+        break;
       case kType:
         if (info.has_type) throw_given_twice("type");
         info.type = at("type", -1, [&] { return type(field.bytes()); });
         info.has_type = true;
         break;
-      default: keep(info.other, field);
+      default:
+        keep(info.other, field);
     }
   }
   return info;

@@ -85,6 +85,14 @@ Result<Tensor> decode(const TensorProto& proto, const std::shared_ptr<const void
 
 }  // namespace
 
+std::optional<int64_t> count_elements(DType dtype, const std::vector<int64_t>& dims) {
+  std::vector<int64_t> without_zeros = dims;
+  for (int64_t& dim : without_zeros) dim = dim == 0 ? 1 : dim;
+  const auto most = checked_product(without_zeros);
+  if (!most || !storage_bytes(dtype, *most)) return std::nullopt;
+  return checked_product(dims);
+}
+
 std::string dims_text(const std::vector<int64_t>& dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -104,11 +112,10 @@ Result<TensorHeader> check_header(const TensorProto& proto) {
   const auto dtype = dtype_from_onnx(proto.data_type);
   if (!dtype) return invalid_model("element type {} is not an ONNX type", proto.data_type);
   header.dtype = *dtype;
-  const auto elements = checked_product(proto.dims);
-  const auto bytes = elements ? storage_bytes(header.dtype, *elements) : std::nullopt;
-  if (!bytes) return invalid_model("dims {} are negative or too large", dims_text(proto.dims));
+  const auto elements = count_elements(header.dtype, proto.dims);
+  if (!elements) return invalid_model("dims {} are negative or too large", dims_text(proto.dims));
   header.elements = *elements;
-  header.bytes = *bytes;
+  header.bytes = *storage_bytes(header.dtype, *elements);
   return header;
 }
 

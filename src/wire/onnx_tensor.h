@@ -24,7 +24,8 @@ class ExternalData {
 // The elements of a tensor message. Zero-copy for raw data and external data when `owner` keeps the message's bytes
 // alive and they are aligned for the element type; typed fields, strings and unaligned bytes are copied.
 // Counts, dtypes and sizes are checked against what the message really holds before anything is allocated.
-Result<Tensor> decode_tensor(const TensorProto& proto, const std::shared_ptr<const void>& owner, ExternalData* external);
+Result<Tensor> decode_tensor(const TensorProto& proto, const std::shared_ptr<const void>& owner,
+                             ExternalData* external);
 // A dense tensor from a sparse one; refuses when the dense form exceeds max_bytes or an index is out of range.
 Result<Tensor> densify(const SparseTensorProto& proto, const std::shared_ptr<const void>& owner, ExternalData* external,
                        int64_t max_bytes);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "wire/onnx_tensor.h"
 #include "wire/proto_reader.h"
 
@@ -13,6 +15,10 @@ struct TensorHeader {
   int64_t bytes = 0;  // as stored in memory and in raw data
 };
 Result<TensorHeader> check_header(const TensorProto& proto);
+
+// The number of elements of a shape a tensor can have. Stricter than checked_product: also without its zeros the
+// shape must fit into memory terms, so that nobody overflows when multiplying dims or strides in order.
+std::optional<int64_t> count_elements(DType dtype, const std::vector<int64_t>& dims);
 
 // "[2,3]", shortened after 16 dims.
 std::string dims_text(const std::vector<int64_t>& dims);

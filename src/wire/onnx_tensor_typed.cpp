@@ -102,9 +102,15 @@ Status store(const TensorProto& proto, const TypedField& typed, Tensor& tensor) 
     return {};
   }
   switch (dtype_bits(tensor.dtype())) {
-    case 64: store_varints<uint64_t>(proto, typed.number, target); break;
-    case 32: store_varints<uint32_t>(proto, typed.number, target); break;
-    case 16: store_varints<uint16_t>(proto, typed.number, target); break;
+    case 64:
+      store_varints<uint64_t>(proto, typed.number, target);
+      break;
+    case 32:
+      store_varints<uint32_t>(proto, typed.number, target);
+      break;
+    case 16:
+      store_varints<uint16_t>(proto, typed.number, target);
+      break;
     default:
       if (tensor.dtype() == DType::Bool)
         store_varints<bool>(proto, typed.number, target);

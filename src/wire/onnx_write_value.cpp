@@ -33,12 +33,23 @@ void encode_value(const Attribute& attribute, MessageWriter& out) {
     for (const auto& graph : attribute.graphs) add_message(field, *graph, out);
   };
   switch (attribute.type) {
-    case AttributeType::Undefined: break;
-    case AttributeType::Float: out.add_float(kFloat, attribute.f); break;
-    case AttributeType::Int: out.add_int(kInt, attribute.i); break;
-    case AttributeType::String: out.add_bytes(kString, attribute.s); break;
-    case AttributeType::Tensor: add_messages(kTensor, attribute.tensors, out); break;
-    case AttributeType::Graph: graphs(kGraph); break;
+    case AttributeType::Undefined:
+      break;
+    case AttributeType::Float:
+      out.add_float(kFloat, attribute.f);
+      break;
+    case AttributeType::Int:
+      out.add_int(kInt, attribute.i);
+      break;
+    case AttributeType::String:
+      out.add_bytes(kString, attribute.s);
+      break;
+    case AttributeType::Tensor:
+      add_messages(kTensor, attribute.tensors, out);
+      break;
+    case AttributeType::Graph:
+      graphs(kGraph);
+      break;
     case AttributeType::Floats:
       for (float value : attribute.floats) out.add_float(kFloats, value);
       break;
@@ -48,12 +59,24 @@ void encode_value(const Attribute& attribute, MessageWriter& out) {
     case AttributeType::Strings:
       for (Bytes value : attribute.strings) out.add_bytes(kStrings, value);
       break;
-    case AttributeType::Tensors: add_messages(kTensors, attribute.tensors, out); break;
-    case AttributeType::Graphs: graphs(kGraphs); break;
-    case AttributeType::SparseTensor: add_messages(kSparseTensor, attribute.sparse_tensors, out); break;
-    case AttributeType::SparseTensors: add_messages(kSparseTensors, attribute.sparse_tensors, out); break;
-    case AttributeType::TypeProto: add_messages(kType, attribute.types, out); break;
-    case AttributeType::TypeProtos: add_messages(kTypes, attribute.types, out); break;
+    case AttributeType::Tensors:
+      add_messages(kTensors, attribute.tensors, out);
+      break;
+    case AttributeType::Graphs:
+      graphs(kGraphs);
+      break;
+    case AttributeType::SparseTensor:
+      add_messages(kSparseTensor, attribute.sparse_tensors, out);
+      break;
+    case AttributeType::SparseTensors:
+      add_messages(kSparseTensors, attribute.sparse_tensors, out);
+      break;
+    case AttributeType::TypeProto:
+      add_messages(kType, attribute.types, out);
+      break;
+    case AttributeType::TypeProtos:
+      add_messages(kTypes, attribute.types, out);
+      break;
   }
 }
 

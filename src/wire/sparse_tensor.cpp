@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/checked_math.h"
 #include "wire/onnx_tensor.h"
 #include "wire/onnx_tensor_storage.h"
 
@@ -75,11 +74,11 @@ void scatter(const Tensor& values, const std::vector<int64_t>& positions, Tensor
 Result<Tensor> densify_named(const SparseTensorProto& proto, const std::shared_ptr<const void>& owner,
                              ExternalData* external, int64_t max_bytes) {
   TN_ASSIGN_OR_RETURN(const Tensor values, decode_tensor(proto.values, owner, external));
-  const auto elements = checked_product(proto.dims);
-  const auto bytes = elements ? storage_bytes(values.dtype(), *elements) : std::nullopt;
-  if (!bytes) return invalid_model("dims {} are negative or too large", dims_text(proto.dims));
-  if (*bytes > max_bytes)
-    return error(Code::ResourceLimit, "its dense form needs {} bytes; the limit is {}", *bytes, max_bytes);
+  const auto elements = count_elements(values.dtype(), proto.dims);
+  if (!elements) return invalid_model("dims {} are negative or too large", dims_text(proto.dims));
+  const int64_t bytes = *storage_bytes(values.dtype(), *elements);
+  if (bytes > max_bytes)
+    return error(Code::ResourceLimit, "its dense form needs {} bytes; the limit is {}", bytes, max_bytes);
   if (values.dims().size() != 1) return invalid_model("values have dims {}, not one dim", dims_text(values.dims()));
   const int64_t count = values.size();
   std::vector<int64_t> positions;
@@ -89,15 +88,15 @@ Result<Tensor> densify_named(const SparseTensorProto& proto, const std::shared_p
     TN_RETURN_IF_ERROR(check_distinct(positions));
   }
   TN_ASSIGN_OR_RETURN(Tensor dense, Tensor::allocate(values.dtype(), proto.dims, nullptr));
-  if (values.dtype() != DType::String) std::memset(dense.mutable_data(), 0, static_cast<size_t>(*bytes));
+  if (values.dtype() != DType::String) std::memset(dense.mutable_data(), 0, static_cast<size_t>(bytes));
   scatter(values, positions, dense);
   return dense;
 }
 
 }  // namespace
 
-Result<Tensor> densify(const SparseTensorProto& proto, const std::shared_ptr<const void>& owner,
-                       ExternalData* external, int64_t max_bytes) {
+Result<Tensor> densify(const SparseTensorProto& proto, const std::shared_ptr<const void>& owner, ExternalData* external,
+                       int64_t max_bytes) {
   auto tensor = densify_named(proto, owner, external, max_bytes);
   if (tensor.ok()) return tensor;
   return std::move(tensor).status().in(fmt::format("sparse tensor '{}'", proto.values.name));

@@ -4,7 +4,7 @@ import numpy as np
 from onnx import helper, numpy_helper
 
 from differential.values import (
-    BINDINGS, FLOATS, LIMITS, Unsuitable, Value, broadcast, check_size, dims_product, fits, fixed, is_fixed, require,
+    BINDINGS, FLOATS, LIMITS, Unsuitable, Value, broadcast, check_size, fits, fixed, is_fixed, require,
 )
 
 
@@ -184,7 +184,8 @@ def draw_data(random, dtype, shape, low, high, distinct=False):
     generator = np.random.default_rng(random.getrandbits(32))
     count = int(np.prod(shape))
     if dtype == "str":
-        return generator.choice(np.array(["", "a", "b", "Tenon", "ä€", "a b"], dtype=object), size=shape or (1,)).reshape(shape)
+        words = np.array(["", "a", "b", "Tenon", "ä€", "a b"], dtype=object)
+        return words[generator.integers(0, len(words), count)].reshape(shape)
     if dtype == "bool":
         return np.asarray(generator.integers(0, 2, shape), bool)
     if distinct:
@@ -204,7 +205,3 @@ def onnx_type(dtype):
 def value_info(value):
     dims = [dim[0] if is_fixed(dim) else None for dim in value.shape]
     return helper.make_tensor_value_info(value.name, onnx_type(value.dtype), dims)
-
-
-def element_count(value):
-    return max(dims_product(value.shape))

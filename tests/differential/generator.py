@@ -7,7 +7,9 @@ from onnx import checker, helper
 
 from conformance.engines import engine_name
 from differential.builder import Graph, value_info
-from differential.operators import control, elementwise, indexing, linear, logic, neural, reductions, sequences, views  # noqa: F401 (fill the table)
+from differential.operators import (  # noqa: F401 (importing fills the table)
+    control, elementwise, indexing, linear, logic, neural, patterns, reductions, sequences, views,
+)
 from differential.reference_gaps import REFERENCE_GAPS
 from differential.registry import TABLE
 from differential.values import Unsuitable

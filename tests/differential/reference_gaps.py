@@ -8,8 +8,10 @@ REFERENCE_GAPS = {
     "Softsign": "fails for a 0-d input",
     "DequantizeLinear": "not implemented below opset 19",
     "Quantize and dequantize per channel": "DequantizeLinear is not implemented below opset 19",
+    "MatMul between QuantizeLinear and DequantizeLinear": "DequantizeLinear is not implemented below opset 19",
     "MaxPool": "one-dimensional pooling reads past the end with pads",
     "global pools": "GlobalMaxPool of a 3-d input loses a dimension",
     "BatchNormalization": "below opset 14 the default momentum selects training mode",
+    "Conv, BatchNormalization and activation": "below opset 14 the default momentum selects training mode",
     "Mean": "adds in place and so cannot broadcast the first input",
 }

@@ -5,17 +5,28 @@ Each tensor gets one number E, a bound for the error of all its elements. For a 
     E(y) = sum over float inputs of gain(input) * E(input)  +  eps(t) * (ULPS + n) * scale
 
 where n is the number of terms that are added up for one element, scale is max(1, |y|, the sum of the magnitudes that are
-added up), and gain is how much the operator can enlarge a change of that input. Two engines may differ by 2 E. Nothing
-here is adjusted to an engine: eps, n and the magnitudes come from the types, shapes and values of the graph.
+added up), and gain is how much the operator can enlarge a change of that input. Operators that only move or select
+elements add nothing. 16-bit floats are computed as float32 and rounded once: their second summand is
+eps(float32) * (ULPS + n) * scale + eps(t) * max(1, |y|). Two engines may differ by 2 E. Nothing here is adjusted to an
+engine: eps, n and the magnitudes come from the types, shapes and values of the graph.
 """
 
 import math
 
 import ml_dtypes
 import numpy as np
+from onnx import helper
 
 ULPS = 8.0  # what an approximation of a transcendental function may cost
-DEFAULT_GAIN = 2.0  # views, selections and activations: none has a steeper slope
+FLOAT32_EPS = 2.0**-23
+DEFAULT_GAIN = 1.0  # sums, averages and the activations that are nowhere steeper than 1
+STEEP_GAIN = 2.0
+STEEP = frozenset("Elu Celu Selu Gelu HardSwish Mish LogSoftmax LRN ReduceLogSumExp DequantizeLinear".split())
+MOVES = frozenset(
+    "Identity Transpose Reshape Flatten Squeeze Unsqueeze Expand Slice Concat Split Pad Tile DepthToSpace SpaceToDepth Trilu "
+    "ReverseSequence Gather GatherElements GatherND ScatterElements Compress Where Neg Abs Relu Max Min Clip "
+    "ReduceMax ReduceMin MaxPool GlobalMaxPool TopK SequenceAt ConcatFromSequence".split()
+)
 SUMS = frozenset("ReduceSum ReduceL1 ReduceL2 CumSum".split())
 PRODUCTS = frozenset("MatMul Gemm Conv ConvTranspose Einsum Mul".split())
 NORMALIZATIONS = frozenset(
@@ -45,12 +56,17 @@ def node_error(node, inputs, output, errors_in):
     eps = epsilon(output)
     if eps == 0.0:
         return 0.0
+    if node.op_type in MOVES:
+        return max(errors_in, default=0.0)
     terms = added_terms(node, inputs, output)
     magnitudes = [magnitude(value) for value in inputs]
-    scale = max(1.0, magnitude(output), summed_magnitude(node, magnitudes, terms))
     gains = input_gains(node, inputs, output, terms, magnitudes)
     carried = sum(gain * error for gain, error in zip(gains, errors_in))
-    return carried + eps * (ULPS + terms) * scale
+    result_scale = max(1.0, magnitude(output))
+    scale = max(result_scale, summed_magnitude(node, magnitudes, terms))
+    if eps <= FLOAT32_EPS:
+        return carried + eps * (ULPS + terms) * scale
+    return carried + FLOAT32_EPS * (ULPS + terms) * scale + eps * result_scale
 
 
 def input_gains(node, inputs, output, terms, magnitudes):
@@ -79,8 +95,9 @@ def input_gains(node, inputs, output, terms, magnitudes):
     if op == "Div":
         return [1.0 / least[1], magnitudes[0] / least[1] ** 2]
     if op == "Pow":
-        slope = max(magnitudes[0], 1.0 / least[0]) ** max(0.0, magnitudes[1] + 1)
-        return [magnitudes[1] * slope] + padding
+        # Below an exponent of 1 the slope is steepest at the least base, from there on at the largest.
+        base, power = (magnitudes[0], least[1] - 1) if least[1] >= 1 else (1.0 / least[0], magnitudes[1] + 1)
+        return [magnitudes[1] * max(1.0, base) ** power] + padding
     if op == "LpNormalization":
         return [2.0 / least[0]]
     if op in NORMALIZATIONS:
@@ -88,6 +105,10 @@ def input_gains(node, inputs, output, terms, magnitudes):
         return [4.0 * max(1.0, magnitudes[1]) * (1.0 + magnitudes[0]) / spread] * 64
     if op in RECURRENT:
         return [inputs[0].shape[0] * inputs[0].shape[2] * max(1.0, magnitudes[1])] * 64
+    if op == "Attention":
+        return [2.0 * terms * math.prod(magnitudes[:3])] * 64
+    if op in STEEP:
+        return [STEEP_GAIN] + padding
     if op == "PRelu":
         return [max(1.0, magnitudes[1]), magnitudes[0]]
     return padding
@@ -112,6 +133,8 @@ def added_terms(node, inputs, output):
         return 16 * passes(node, inputs, output)
     if op in NORMALIZATIONS or op in ("CumSum", "Softmax", "LogSoftmax", "LpNormalization", "GlobalAveragePool"):
         return max(1, x.size // max(1, x.shape[0])) if x.ndim > 1 else max(1, x.size)
+    if op == "Attention":
+        return inputs[0].shape[-1] + inputs[1].shape[-2]
     if op == "AveragePool":
         return int(np.prod(attribute(node, "kernel_shape", [1])))
     return max(1, len(inputs)) if op in ("Sum", "Mean") else 1
@@ -145,8 +168,6 @@ def captured_names(node):
 
 
 def attribute(node, name, default):
-    from onnx import helper
-
     return next((helper.get_attribute_value(a) for a in node.attribute if a.name == name), default)
 
 

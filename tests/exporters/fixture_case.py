@@ -48,10 +48,7 @@ def _with_prefix(arrays, prefix):
 
 def feeds(case):
     """Inputs as a session takes them: string tensors are object arrays."""
-    return {
-        name: value.astype(object) if value.dtype.kind == "U" else value
-        for name, value in case.inputs.items()
-    }
+    return {name: value.astype(object) if value.dtype.kind == "U" else value for name, value in case.inputs.items()}
 
 
 def mismatches(case, outputs):
@@ -73,8 +70,11 @@ def _compare_maps(actual, expected, spec):
     for row, (actual_map, expected_map) in enumerate(zip(actual, expected, strict=True)):
         if list(actual_map) != list(expected_map):
             return f"row {row} has keys {list(actual_map)} instead of {list(expected_map)}"
-    as_table = lambda maps: np.array([list(row.values()) for row in maps], dtype=np.float64)
-    return _compare_numbers(as_table(actual), as_table(expected), spec)
+    return _compare_numbers(_table(actual), _table(expected), spec)
+
+
+def _table(maps):
+    return np.array([list(row.values()) for row in maps], dtype=np.float64)
 
 
 def _compare_sequence(actual, expected, spec):

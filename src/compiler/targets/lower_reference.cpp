@@ -52,6 +52,7 @@ class Lowering {
       TN_RETURN_IF_ERROR(lower_node(plan, graph, graph.nodes[n]));
     }
     for (ValueId v : graph.outputs) plan.outputs.push_back(use(plan, graph, v));
+    plan.output_names = graph.output_names;
     return plan;
   }
 

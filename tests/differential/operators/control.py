@@ -22,9 +22,11 @@ def inner_graph(graph):
     return Graph(graph.random, graph.opset, parent=graph, allow_empty=graph.allow_empty)
 
 
-def same_shape_step(inner, x):
+def same_shape_step(inner, x, nesting=0):
     """x -> a value of the same type and shape that uses a value of an outer graph now and then."""
-    kind = inner.random.choice(("Tanh", "Add", "Mul", "Neg", "Relu", "Max"))
+    kind = inner.random.choice(("Tanh", "Add", "Mul", "Neg", "Relu", "Max", "If" if nesting < 2 else "Relu"))
+    if kind == "If":
+        return emit_if(inner, inner.scalar(inner.random.random() < 0.5, "bool"), x, nesting + 1)
     if kind in ("Add", "Mul", "Max"):
         y = captured(inner, x)
         low, high = {
@@ -51,18 +53,20 @@ def captured(inner, x):
 
 @operator("If", 1)
 def if_(graph):
-    condition = scalar_condition(graph)
-    x = graph.pick_float("float32", "float64")
+    emit_if(graph, scalar_condition(graph), graph.pick_float("float32", "float64"))
+
+
+def emit_if(graph, condition, x, nesting=0):
     branches, results = [], []
     for prefix in ("then", "else"):
         inner = inner_graph(graph)
-        y = same_shape_step(inner, x)
+        y = same_shape_step(inner, x, nesting)
         if inner.random.random() < 0.5:
-            y = same_shape_step(inner, y)
+            y = same_shape_step(inner, y, nesting)
         branches.append(body(graph, prefix, [], [y], inner))
         results.append(y)
     bounds = min(y.low for y in results), max(y.high for y in results)
-    graph.emit("If", [condition], x.dtype, x.shape, *bounds, then_branch=branches[0], else_branch=branches[1])
+    return graph.emit("If", [condition], x.dtype, x.shape, *bounds, then_branch=branches[0], else_branch=branches[1])
 
 
 def scalar_condition(graph):

@@ -5,11 +5,11 @@ import math
 from differential.registry import operator
 from differential.values import FLOATS, broadcast, require
 
-ALL = FLOATS
 NO_DOUBLE = ("float32", "float16")
 
 
-def unary(name, types=ALL, low=None, high=None, needs_exact=False, keeps_exact=False, since=13, weight=0.4, range_of=None, **attributes):
+def unary(name, *, range_of, types=FLOATS, low=None, high=None, needs_exact=False, keeps_exact=False, since=13, weight=0.4,
+          **attributes):
     """A function of one float: domain [low, high], and the range that a range turns into."""
 
     @operator(name, weight, since)

@@ -1,6 +1,7 @@
 """Operators that read or write elements by index, and those that make shapes and ranges."""
 
 import numpy as np
+from onnx import helper
 
 from differential.builder import onnx_type
 from differential.registry import operator
@@ -112,8 +113,6 @@ def size_of(graph):
 
 @operator("ConstantOfShape", 0.5)
 def constant_of_shape(graph):
-    from onnx import helper
-
     x = graph.pick_or_new((*FLOATS, "int64"))
     shape = graph.emit("Shape", [x], "int64", [fixed(x.rank)], 0, 3000, exact=True)
     dtype = graph.random.choice(("float32", "int64", "bool"))

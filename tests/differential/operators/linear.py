@@ -137,7 +137,8 @@ def einsum(graph):
 @operator("MatMulInteger", 0.5)
 def matmul_integer(graph):
     x = graph.pick_or_new(("uint8", "int8"), rank=(2, 3), nonempty=True)
-    y = graph.fresh("int8" if x.dtype == "int8" else graph.random.choice(("uint8", "int8")), (x.shape[-1], graph.draw_dim(nonempty=True)))
+    right = "int8" if x.dtype == "int8" else graph.random.choice(("uint8", "int8"))
+    y = graph.fresh(right, (x.shape[-1], graph.draw_dim(nonempty=True)))
     inputs = [x, y]
     if graph.random.random() < 0.6:
         inputs += [graph.scalar(graph.random.randint(0, 9), x.dtype), graph.scalar(graph.random.randint(0, 9), y.dtype)]

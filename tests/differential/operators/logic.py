@@ -2,6 +2,7 @@
 
 import math
 
+from differential.builder import onnx_type
 from differential.registry import operator
 from differential.values import FLOATS, LIMITS, broadcast, require
 
@@ -70,14 +71,8 @@ def place_cast(graph, x):
         low, high = x.low, x.high
     least, most = LIMITS[target]
     require(least <= low and high <= most)
-    to = cast_code(target)
+    to = onnx_type(target)
     return graph.emit("Cast", [x], target, x.shape, low, high, exact=x.exact, to=to)
-
-
-def cast_code(dtype):
-    from differential.builder import onnx_type
-
-    return onnx_type(dtype)
 
 
 @operator("Cast", 2)
@@ -104,4 +99,4 @@ def cast_like(graph):
 @operator("Cast to string", 0.2)
 def cast_to_string(graph):
     x = graph.pick_or_new(("int32", "int64"), exact=True)
-    graph.emit("Cast", [x], "str", x.shape, 0, 0, exact=True, to=cast_code("str"))
+    graph.emit("Cast", [x], "str", x.shape, 0, 0, exact=True, to=onnx_type("str"))

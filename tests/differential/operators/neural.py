@@ -106,7 +106,8 @@ def resize(graph):
     attributes = {"coordinate_transformation_mode": "asymmetric"}
     if mode == "nearest":
         attributes["nearest_mode"] = "floor"
-    graph.emit("Resize", [x, None, scales], "float32", shape, x.low, x.high, exact=x.exact and mode == "nearest", mode=mode, **attributes)
+    exact = x.exact and mode == "nearest"
+    graph.emit("Resize", [x, None, scales], "float32", shape, x.low, x.high, exact=exact, mode=mode, **attributes)
 
 
 def recurrent(name, gates):

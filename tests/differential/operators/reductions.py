@@ -48,7 +48,8 @@ reduction("ReduceSum", SUMMED, lambda x, n: (min(n * x.low, 0), max(n * x.high, 
 reduction("ReduceMean", ("float32", "float64", "float16"), lambda x, n: (x.low, x.high), weight=1)
 reduction("ReduceMax", (*SUMMED, "int8", "uint8"), lambda x, n: (x.low, x.high))
 reduction("ReduceMin", (*SUMMED, "int8", "uint8"), lambda x, n: (x.low, x.high))
-reduction("ReduceProd", ("float32", "int32"), lambda x, n: (-max(1, x.magnitude) ** n, max(1, x.magnitude) ** n), low=-1.5, high=1.5)
+reduction("ReduceProd", ("float32", "int32"), lambda x, n: (-(max(1, x.magnitude) ** n), max(1, x.magnitude) ** n),
+          low=-1.5, high=1.5)
 reduction("ReduceL1", ("float32",), lambda x, n: (0, n * x.magnitude), empty=True)
 reduction("ReduceL2", ("float32",), lambda x, n: (0, math.sqrt(n) * x.magnitude), empty=True)
 reduction("ReduceSumSquare", ("float32", "float64"), lambda x, n: (0, n * x.magnitude**2), empty=True)

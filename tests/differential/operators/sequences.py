@@ -1,5 +1,6 @@
 """Sequences of tensors: made, changed and taken apart again."""
 
+from differential.builder import onnx_type
 from differential.registry import operator
 from differential.values import fixed, is_fixed, require
 
@@ -32,8 +33,6 @@ def construct_and_take(graph):
 def insert_and_concat(graph):
     x = graph.pick_or_new(("float32", "int64"), rank=range(1, 4))
     items = [x] + [graph.pick(like(x)) for _ in range(graph.random.randint(1, 2))]
-    from differential.builder import onnx_type
-
     sequence = Sequence(graph)
     graph.node("SequenceEmpty", [], [sequence], dtype=onnx_type(x.dtype))
     for item in items:
@@ -43,10 +42,10 @@ def insert_and_concat(graph):
     bounds = min(v.low for v in items), max(v.high for v in items)
     exact = all(v.exact for v in items)
     if graph.random.random() < 0.5:
-        graph.emit("ConcatFromSequence", [sequence], x.dtype, [fixed(len(items)), *x.shape], *bounds, exact=exact, axis=0, new_axis=1)
+        shape, stacks = [fixed(len(items)), *x.shape], 1
     else:
-        joined = tuple(size * len(items) for size in x.shape[0])
-        graph.emit("ConcatFromSequence", [sequence], x.dtype, [joined, *x.shape[1:]], *bounds, exact=exact, axis=0)
+        shape, stacks = [tuple(size * len(items) for size in x.shape[0]), *x.shape[1:]], 0
+    graph.emit("ConcatFromSequence", [sequence], x.dtype, shape, *bounds, exact=exact, axis=0, new_axis=stacks)
 
 
 @operator("SplitToSequence and SequenceErase", 0.4)

@@ -1,0 +1,261 @@
+/*
+ * Tenon's C interface: load an ONNX model, run it, look at it.
+ *
+ * Ownership. Functions named tn_*_create, tn_*_load_*, tn_session_run or that return a handle through a `**` give the
+ * caller a new handle, which the matching tn_*_release frees. Handles returned directly (`const tn_type*`, `const
+ * char*`) belong to the object they came from and live as long as it does. Passing NULL to a release function is fine.
+ *
+ * Errors. Every function that can fail returns a tn_status*: NULL when all is well, else a handle with a code and a
+ * message that the caller releases. When a function fails its outputs are not touched.
+ *
+ * Threads. A session may be run by any number of threads at once; all other handles may be shared for reading.
+ *
+ * Which library. Functions marked [compiler] are in libtenon only; all others are in libtenon_runtime as well.
+ */
+#ifndef TENON_TENON_H_
+#define TENON_TENON_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define TN_API
+#else
+#define TN_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tn_status tn_status;
+typedef struct tn_context tn_context;
+typedef struct tn_model tn_model;
+typedef struct tn_session tn_session;
+typedef struct tn_value tn_value;
+typedef struct tn_type tn_type;
+typedef struct tn_options tn_options;
+typedef struct tn_run tn_run;
+
+/* ---- Version and machine ---- */
+
+/* "0.1.0". */
+TN_API const char* tn_version(void);
+/* Version, CPU features, threads and quota, providers: one JSON object. Release with tn_string_release. */
+TN_API tn_status* tn_system_json(char** json);
+TN_API void tn_string_release(char* text);
+
+/* ---- Status ---- */
+
+typedef enum tn_code {
+  TN_OK = 0,
+  TN_INVALID_ARGUMENT = 1, /* the caller's option, tensor or name is wrong */
+  TN_INVALID_MODEL = 2,    /* the file contradicts ONNX or itself */
+  TN_NOT_FOUND = 3,        /* a file, tensor or name is missing */
+  TN_UNSUPPORTED = 4,      /* valid, but Tenon cannot do it */
+  TN_INCOMPATIBLE = 5,     /* made by or for another version */
+  TN_RESOURCE_LIMIT = 6,   /* memory, iterations, nesting or size */
+  TN_GUARD_VIOLATED = 7,   /* new weights break an assumption of the compiled plan */
+  TN_CANCELLED = 8,        /* the caller asked to stop */
+  TN_IO = 9,               /* the operating system refused */
+  TN_INTERNAL = 10         /* a bug in Tenon */
+} tn_code;
+
+/* TN_OK for NULL. */
+TN_API tn_code tn_status_code(const tn_status* status);
+/* The place (file, node, tensor) and the message; "" for NULL. */
+TN_API const char* tn_status_message(const tn_status* status);
+TN_API void tn_status_release(tn_status* status);
+
+/* ---- Options: keys and values as text, plus tensors and files by name ---- */
+
+TN_API tn_options* tn_options_create(void);
+TN_API void tn_options_release(tn_options* options);
+/* Sets a key; the last value counts. Keys are checked by the function that takes the options: an unknown one is an
+ * error that names the nearest known key.
+ *   load:    map=1|0 (0 copies files instead of mapping them), freeze_inputs=1|0 (initializers listed as inputs become
+ *            weights), external_folder=DIR (for models from memory), max_nesting=N
+ *   session: provider=reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
+ *            dimension becomes a fixed one)
+ */
+TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
+/* A tensor that replaces the initializer of this name when a session is made. The value is retained. */
+TN_API tn_status* tn_options_set_weight(tn_options* options, const char* name, const tn_value* value);
+/* Bytes that stand for an external-data file of this name when a model is loaded. They must outlive the model. */
+TN_API tn_status* tn_options_add_file(tn_options* options, const char* name, const void* data, size_t size);
+
+/* ---- Context: what sessions share. NULL means a default one made on first use. ---- */
+
+TN_API tn_status* tn_context_create(const tn_options* options, tn_context** context);
+TN_API void tn_context_release(tn_context* context);
+
+/* ---- Element types: the numbers of ONNX ---- */
+
+typedef enum tn_dtype {
+  TN_UNDEFINED = 0,
+  TN_FLOAT32 = 1,
+  TN_UINT8 = 2,
+  TN_INT8 = 3,
+  TN_UINT16 = 4,
+  TN_INT16 = 5,
+  TN_INT32 = 6,
+  TN_INT64 = 7,
+  TN_STRING = 8,
+  TN_BOOL = 9,
+  TN_FLOAT16 = 10,
+  TN_FLOAT64 = 11,
+  TN_UINT32 = 12,
+  TN_UINT64 = 13,
+  TN_COMPLEX64 = 14,
+  TN_COMPLEX128 = 15,
+  TN_BFLOAT16 = 16,
+  TN_FLOAT8E4M3FN = 17,
+  TN_FLOAT8E4M3FNUZ = 18,
+  TN_FLOAT8E5M2 = 19,
+  TN_FLOAT8E5M2FNUZ = 20,
+  TN_UINT4 = 21,
+  TN_INT4 = 22,
+  TN_FLOAT4E2M1 = 23,
+  TN_FLOAT8E8M0 = 24,
+  TN_UINT2 = 25,
+  TN_INT2 = 26
+} tn_dtype;
+
+/* "float", "int64", ...; "undefined" when there is no such type. */
+TN_API const char* tn_dtype_name(tn_dtype dtype);
+/* Bytes that `count` elements take; sub-byte types are packed, lowest bits first. 0 for strings. */
+TN_API int64_t tn_dtype_bytes(tn_dtype dtype, int64_t count);
+
+/* ---- Values: tensors, sequences, optionals, maps ---- */
+
+typedef enum tn_kind { TN_KIND_NONE = 0, TN_KIND_TENSOR = 1, TN_KIND_SEQUENCE = 2, TN_KIND_OPTIONAL = 3, TN_KIND_MAP = 4 } tn_kind;
+
+/* A dense, row-major tensor over the caller's memory. `data` must stay valid until the value and everything made from
+ * it is released; then `release(user)` is called, if it is not NULL. */
+TN_API tn_status* tn_tensor_create(tn_dtype dtype, const int64_t* dims, size_t rank, void* data, size_t bytes,
+                                   void (*release)(void* user), void* user, tn_value** value);
+/* A tensor with memory of its own; numbers are uninitialised, strings empty. */
+TN_API tn_status* tn_tensor_allocate(tn_dtype dtype, const int64_t* dims, size_t rank, tn_value** value);
+/* A string tensor; UTF-8, copied. lengths may be NULL when all strings end with a zero byte. */
+TN_API tn_status* tn_tensor_create_strings(const int64_t* dims, size_t rank, const char* const* strings,
+                                           const size_t* lengths, tn_value** value);
+/* Items are shared, not copied. element_type may be NULL when there is at least one item. */
+TN_API tn_status* tn_sequence_create(const tn_value* const* items, size_t count, const tn_type* element_type,
+                                     tn_value** value);
+/* item may be NULL: an empty optional. */
+TN_API tn_status* tn_optional_create(const tn_value* item, const tn_type* element_type, tn_value** value);
+/* keys: a 1-D int64 or string tensor; values: a 1-D tensor of the same length. */
+TN_API tn_status* tn_map_create(const tn_value* keys, const tn_value* values, tn_value** value);
+/* A second handle to the same value. */
+TN_API tn_value* tn_value_retain(const tn_value* value);
+TN_API void tn_value_release(tn_value* value);
+
+TN_API tn_kind tn_value_kind(const tn_value* value);
+/* Tensors. */
+TN_API tn_dtype tn_tensor_dtype(const tn_value* value);
+TN_API size_t tn_tensor_rank(const tn_value* value);
+TN_API const int64_t* tn_tensor_dims(const tn_value* value);
+TN_API int64_t tn_tensor_count(const tn_value* value);
+/* The elements; NULL for strings. Only the creator of a tensor may write to it, and only before it is used. */
+TN_API void* tn_tensor_data(const tn_value* value);
+TN_API int64_t tn_tensor_bytes(const tn_value* value);
+/* One string of a string tensor; not zero-terminated in general. */
+TN_API const char* tn_tensor_string(const tn_value* value, int64_t index, size_t* length);
+TN_API tn_status* tn_tensor_set_string(tn_value* value, int64_t index, const char* text, size_t length);
+/* Sequences: the number of items, and a new handle to one. */
+TN_API size_t tn_sequence_count(const tn_value* value);
+TN_API tn_status* tn_sequence_at(const tn_value* value, size_t index, tn_value** item);
+/* Optionals: *item is NULL when it is empty. */
+TN_API tn_status* tn_optional_get(const tn_value* value, tn_value** item);
+/* Maps: keys and values as 1-D tensors. */
+TN_API tn_status* tn_map_get(const tn_value* value, tn_value** keys, tn_value** values);
+/* The type of a value, as text: "float[2, 3]". Release with tn_string_release. */
+TN_API tn_status* tn_value_type_text(const tn_value* value, char** text);
+
+/* ---- Types of inputs and outputs ---- */
+
+TN_API tn_kind tn_type_kind(const tn_type* type);
+TN_API tn_dtype tn_type_dtype(const tn_type* type); /* tensors: elements; maps: keys */
+TN_API int64_t tn_type_rank(const tn_type* type);   /* tensors; -1 when unknown */
+/* The extent, or -1 when it is symbolic. */
+TN_API int64_t tn_type_dim(const tn_type* type, size_t axis);
+/* The extent as text: "3", "batch", "2*n + 1"; "" for an extent without a name. */
+TN_API const char* tn_type_dim_text(const tn_type* type, size_t axis);
+/* Sequences, optionals: what is inside; maps: the value type. NULL for tensors. */
+TN_API const tn_type* tn_type_element(const tn_type* type);
+/* "float[batch, 3]", "seq(float[...])". */
+TN_API const char* tn_type_text(const tn_type* type);
+
+/* ---- Models [compiler] ---- */
+
+/* Reads an ONNX model. The file is mapped; replace it by renaming another over it, never by writing into it. */
+TN_API tn_status* tn_model_load_file(tn_context* context, const char* path, const tn_options* options, tn_model** model);
+/* The same from memory, which is copied. External data needs the option external_folder or files in memory. */
+TN_API tn_status* tn_model_load_memory(tn_context* context, const void* data, size_t size, const tn_options* options,
+                                       tn_model** model);
+TN_API void tn_model_release(tn_model* model);
+/* Writes the model as ONNX; nothing of the file it was read from is lost. Never leaves a half-written file. */
+TN_API tn_status* tn_model_save(const tn_model* model, const char* path);
+/* The same into memory; release with tn_string_release. */
+TN_API tn_status* tn_model_to_memory(const tn_model* model, char** data, size_t* size);
+/* What reading it found odd: one message each. */
+TN_API size_t tn_model_warning_count(const tn_model* model);
+TN_API const char* tn_model_warning(const tn_model* model, size_t index);
+/* What is in the model, as one JSON object. sections: comma-separated list of "summary", "graph", "ops", "weights",
+ * "plan"; NULL means summary. Release with tn_string_release. */
+TN_API tn_status* tn_model_describe(const tn_model* model, const char* sections, char** json);
+/* "producer_name", "producer_version", "graph_name", "domain", "description", "graph_description", "version",
+ * "ir_version"; NULL when there is no such field. */
+TN_API const char* tn_model_property(const tn_model* model, const char* name);
+TN_API size_t tn_model_metadata_count(const tn_model* model);
+TN_API const char* tn_model_metadata_key(const tn_model* model, size_t index);
+TN_API const char* tn_model_metadata_value(const tn_model* model, size_t index);
+
+/* ---- Sessions ---- */
+
+/* [compiler] Compiles the model and makes it ready to run. The model may be released afterwards. */
+TN_API tn_status* tn_session_create(tn_context* context, const tn_model* model, const tn_options* options,
+                                    tn_session** session);
+TN_API void tn_session_release(tn_session* session);
+
+TN_API size_t tn_session_input_count(const tn_session* session);
+TN_API const char* tn_session_input_name(const tn_session* session, size_t index);
+TN_API const tn_type* tn_session_input_type(const tn_session* session, size_t index);
+/* 1 when the input may be left out because the model gives it a value (an initializer listed as input). */
+TN_API int tn_session_input_has_default(const tn_session* session, size_t index);
+TN_API size_t tn_session_output_count(const tn_session* session);
+TN_API const char* tn_session_output_name(const tn_session* session, size_t index);
+TN_API const tn_type* tn_session_output_type(const tn_session* session, size_t index);
+
+/* Bytes of run memory in use now and at most so far. */
+TN_API void tn_session_memory(const tn_session* session, int64_t* used, int64_t* peak);
+
+/* ---- Runs ---- */
+
+/* Settings and results of runs that are more than values: cancelling and profiling. May be NULL in tn_session_run. */
+TN_API tn_run* tn_run_create(void);
+TN_API void tn_run_release(tn_run* run);
+/* Makes runs that use this handle stop soon with TN_CANCELLED, from any thread; reset allows new ones. */
+TN_API void tn_run_cancel(tn_run* run);
+TN_API void tn_run_reset(tn_run* run);
+/* Records the time of every step of the next run. */
+TN_API void tn_run_enable_profile(tn_run* run, int enable);
+/* Steps of the last profiled run: a JSON array of {name, kernel, start_us, duration_us}. */
+TN_API tn_status* tn_run_profile_json(const tn_run* run, char** json);
+
+/* Runs the model.
+ *   inputs   one per session input, in order; NULL takes the input's default
+ *   outputs  one per session output, in order. NULL on entry: Tenon allocates, and the caller gets a new handle. A
+ *            tensor of the caller's on entry: the result is written into its memory (dtype and dims must match); the
+ *            handle stays the caller's.
+ *   wanted   one flag per output, or NULL for all; an output that is not wanted stays NULL
+ */
+TN_API tn_status* tn_session_run(const tn_session* session, tn_run* run, const tn_value* const* inputs,
+                                 size_t input_count, const unsigned char* wanted, tn_value** outputs,
+                                 size_t output_count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* TENON_TENON_H_ */

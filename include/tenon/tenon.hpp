@@ -1,0 +1,395 @@
+// Tenon for C++20: the C interface (tenon.h) with owners instead of handles and exceptions instead of status codes.
+//
+//   tenon::Model model = tenon::Model::load("net.onnx");
+//   tenon::Session session(model);
+//   std::vector<float> x(12);
+//   auto outputs = session.run({tenon::Value::tensor<float>({3, 4}, x)});
+//   std::span<const float> y = outputs[0].data<float>();
+//
+// Every type is movable and owns its handle. Errors throw tenon::Error. Threads: as in tenon.h.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tenon/tenon.h"
+
+namespace tenon {
+// Keeps the symbols of these classes apart from those inside the library.
+inline namespace v0 {
+
+// What went wrong, with the code that says whose problem it is.
+class Error : public std::runtime_error {
+ public:
+  Error(tn_code code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  tn_code code() const { return code_; }
+
+ private:
+  tn_code code_;
+};
+
+namespace detail {
+
+inline void check(tn_status* status) {
+  if (!status) return;
+  Error error(tn_status_code(status), tn_status_message(status));
+  tn_status_release(status);
+  throw error;
+}
+
+inline std::string take_text(char* text) {
+  std::string copy(text);
+  tn_string_release(text);
+  return copy;
+}
+
+template <class Handle, void (*release)(Handle*)>
+struct Release {
+  void operator()(Handle* handle) const { release(handle); }
+};
+template <class Handle, void (*release)(Handle*)>
+using Owner = std::unique_ptr<Handle, Release<Handle, release>>;
+
+template <class T>
+struct DTypeOf;
+#define TN_DTYPE_OF(type, code)               \
+  template <>                                 \
+  struct DTypeOf<type> {                      \
+    static constexpr tn_dtype value = code;   \
+  };
+TN_DTYPE_OF(float, TN_FLOAT32)
+TN_DTYPE_OF(double, TN_FLOAT64)
+TN_DTYPE_OF(int8_t, TN_INT8)
+TN_DTYPE_OF(int16_t, TN_INT16)
+TN_DTYPE_OF(int32_t, TN_INT32)
+TN_DTYPE_OF(int64_t, TN_INT64)
+TN_DTYPE_OF(uint8_t, TN_UINT8)
+TN_DTYPE_OF(uint16_t, TN_UINT16)
+TN_DTYPE_OF(uint32_t, TN_UINT32)
+TN_DTYPE_OF(uint64_t, TN_UINT64)
+TN_DTYPE_OF(bool, TN_BOOL)
+#undef TN_DTYPE_OF
+
+}  // namespace detail
+
+inline std::string version() { return tn_version(); }
+inline std::string system_json() {
+  char* text = nullptr;
+  detail::check(tn_system_json(&text));
+  return detail::take_text(text);
+}
+
+// A type of an input or output. Belongs to its session.
+class TypeView {
+ public:
+  explicit TypeView(const tn_type* type) : type_(type) {}
+  tn_kind kind() const { return tn_type_kind(type_); }
+  tn_dtype dtype() const { return tn_type_dtype(type_); }
+  // Nothing when the rank is unknown; -1 stands for a symbolic extent.
+  std::optional<std::vector<int64_t>> dims() const {
+    const int64_t rank = tn_type_rank(type_);
+    if (rank < 0) return std::nullopt;
+    std::vector<int64_t> dims;
+    for (size_t i = 0; i < static_cast<size_t>(rank); ++i) dims.push_back(tn_type_dim(type_, i));
+    return dims;
+  }
+  std::string dim_text(size_t axis) const { return tn_type_dim_text(type_, axis); }
+  std::optional<TypeView> element() const {
+    const tn_type* inner = tn_type_element(type_);
+    return inner ? std::optional(TypeView(inner)) : std::nullopt;
+  }
+  std::string text() const { return tn_type_text(type_); }
+  const tn_type* handle() const { return type_; }
+
+ private:
+  const tn_type* type_;
+};
+
+// A tensor, sequence, optional or map. Copies share the elements.
+class Value {
+ public:
+  Value() = default;
+  explicit Value(tn_value* handle) : handle_(handle) {}
+  Value(const Value& other) : handle_(tn_value_retain(other.get())) {}
+  Value& operator=(const Value& other) {
+    handle_.reset(tn_value_retain(other.get()));
+    return *this;
+  }
+  Value(Value&&) = default;
+  Value& operator=(Value&&) = default;
+
+  // Over memory of the caller's, which must outlive every use of the value.
+  template <class T>
+  static Value tensor(const std::vector<int64_t>& dims, std::span<T> data) {
+    return borrow(detail::DTypeOf<std::remove_const_t<T>>::value, dims,
+                  const_cast<void*>(static_cast<const void*>(data.data())), data.size_bytes());
+  }
+  template <class T>
+  static Value tensor(const std::vector<int64_t>& dims, std::vector<T>& data) {
+    return tensor<T>(dims, std::span<T>(data));
+  }
+  static Value borrow(tn_dtype dtype, const std::vector<int64_t>& dims, void* data, size_t bytes,
+                      void (*release)(void*) = nullptr, void* user = nullptr) {
+    tn_value* value = nullptr;
+    detail::check(tn_tensor_create(dtype, dims.data(), dims.size(), data, bytes, release, user, &value));
+    return Value(value);
+  }
+  // With memory of its own.
+  static Value allocate(tn_dtype dtype, const std::vector<int64_t>& dims) {
+    tn_value* value = nullptr;
+    detail::check(tn_tensor_allocate(dtype, dims.data(), dims.size(), &value));
+    return Value(value);
+  }
+  static Value strings(const std::vector<int64_t>& dims, std::span<const std::string> strings) {
+    std::vector<const char*> texts;
+    std::vector<size_t> lengths;
+    for (const std::string& s : strings) {
+      texts.push_back(s.data());
+      lengths.push_back(s.size());
+    }
+    int64_t count = 1;
+    for (int64_t d : dims) count *= d;
+    if (count != static_cast<int64_t>(strings.size()))
+      throw Error(TN_INVALID_ARGUMENT, "the shape needs " + std::to_string(count) + " strings, " +
+                                           std::to_string(strings.size()) + " are given");
+    tn_value* value = nullptr;
+    detail::check(tn_tensor_create_strings(dims.data(), dims.size(), texts.data(), lengths.data(), &value));
+    return Value(value);
+  }
+  static Value sequence(std::span<const Value> items, const tn_type* element_type = nullptr) {
+    std::vector<const tn_value*> handles;
+    for (const Value& item : items) handles.push_back(item.get());
+    tn_value* value = nullptr;
+    detail::check(tn_sequence_create(handles.data(), handles.size(), element_type, &value));
+    return Value(value);
+  }
+  // An empty Value makes an empty optional.
+  static Value optional(const Value& item, const tn_type* element_type = nullptr) {
+    tn_value* value = nullptr;
+    detail::check(tn_optional_create(item.get(), element_type, &value));
+    return Value(value);
+  }
+  static Value map(const Value& keys, const Value& values) {
+    tn_value* value = nullptr;
+    detail::check(tn_map_create(keys.get(), values.get(), &value));
+    return Value(value);
+  }
+
+  explicit operator bool() const { return handle_ != nullptr; }
+  tn_kind kind() const { return tn_value_kind(get()); }
+  tn_dtype dtype() const { return tn_tensor_dtype(get()); }
+  std::vector<int64_t> dims() const {
+    const int64_t* dims = tn_tensor_dims(get());
+    return dims ? std::vector<int64_t>(dims, dims + tn_tensor_rank(get())) : std::vector<int64_t>{};
+  }
+  int64_t count() const { return tn_tensor_count(get()); }
+  void* raw() const { return tn_tensor_data(get()); }
+  int64_t bytes() const { return tn_tensor_bytes(get()); }
+  // The elements; throws when T is not the element type.
+  template <class T>
+  std::span<T> data() const {
+    using Element = std::remove_const_t<T>;
+    if (dtype() != detail::DTypeOf<Element>::value)
+      throw Error(TN_INVALID_ARGUMENT, std::string("the tensor holds ") + tn_dtype_name(dtype()) + ", not " +
+                                           tn_dtype_name(detail::DTypeOf<Element>::value));
+    return {static_cast<T*>(raw()), static_cast<size_t>(count())};
+  }
+  std::string_view string(int64_t index) const {
+    size_t length = 0;
+    const char* text = tn_tensor_string(get(), index, &length);
+    if (!text) throw Error(TN_INVALID_ARGUMENT, "no string at index " + std::to_string(index));
+    return {text, length};
+  }
+  size_t size() const { return tn_sequence_count(get()); }
+  Value at(size_t index) const {
+    tn_value* item = nullptr;
+    detail::check(tn_sequence_at(get(), index, &item));
+    return Value(item);
+  }
+  // Nothing when the optional is empty.
+  std::optional<Value> item() const {
+    tn_value* inside = nullptr;
+    detail::check(tn_optional_get(get(), &inside));
+    return inside ? std::optional(Value(inside)) : std::nullopt;
+  }
+  std::pair<Value, Value> keys_and_values() const {
+    tn_value *keys = nullptr, *values = nullptr;
+    detail::check(tn_map_get(get(), &keys, &values));
+    return {Value(keys), Value(values)};
+  }
+  std::string type_text() const {
+    char* text = nullptr;
+    detail::check(tn_value_type_text(get(), &text));
+    return detail::take_text(text);
+  }
+
+  tn_value* get() const { return handle_.get(); }
+  tn_value* release() { return handle_.release(); }
+
+ private:
+  detail::Owner<tn_value, tn_value_release> handle_;
+};
+
+// Keys and values for loading models and making sessions.
+class Options {
+ public:
+  Options() : handle_(tn_options_create()) {}
+  Options(std::initializer_list<std::pair<std::string, std::string>> values) : Options() {
+    for (const auto& [key, value] : values) set(key, value);
+  }
+  Options& set(const std::string& key, const std::string& value) {
+    detail::check(tn_options_set(get(), key.c_str(), value.c_str()));
+    return *this;
+  }
+  Options& set_weight(const std::string& name, const Value& value) {
+    detail::check(tn_options_set_weight(get(), name.c_str(), value.get()));
+    return *this;
+  }
+  // The bytes must outlive the model.
+  Options& add_file(const std::string& name, std::string_view bytes) {
+    detail::check(tn_options_add_file(get(), name.c_str(), bytes.data(), bytes.size()));
+    return *this;
+  }
+  tn_options* get() const { return handle_.get(); }
+
+ private:
+  detail::Owner<tn_options, tn_options_release> handle_;
+};
+
+// What sessions share.
+class Context {
+ public:
+  explicit Context(const Options& options = {}) {
+    tn_context* context = nullptr;
+    detail::check(tn_context_create(options.get(), &context));
+    handle_.reset(context);
+  }
+  tn_context* get() const { return handle_.get(); }
+
+ private:
+  detail::Owner<tn_context, tn_context_release> handle_;
+};
+
+// Settings and results of runs: cancelling, profiling.
+class Run {
+ public:
+  Run() : handle_(tn_run_create()) {}
+  void cancel() { tn_run_cancel(get()); }
+  void reset() { tn_run_reset(get()); }
+  void enable_profile(bool enable = true) { tn_run_enable_profile(get(), enable); }
+  std::string profile_json() const {
+    char* text = nullptr;
+    detail::check(tn_run_profile_json(get(), &text));
+    return detail::take_text(text);
+  }
+  tn_run* get() const { return handle_.get(); }
+
+ private:
+  detail::Owner<tn_run, tn_run_release> handle_;
+};
+
+// Defined in libtenon only, so code that uses the runtime alone must not call these.
+class Model {
+ public:
+  static Model load(const std::string& path, const Options& options = {}) {
+    tn_model* model = nullptr;
+    detail::check(tn_model_load_file(nullptr, path.c_str(), options.get(), &model));
+    return Model(model);
+  }
+  static Model from_memory(std::string_view bytes, const Options& options = {}) {
+    tn_model* model = nullptr;
+    detail::check(tn_model_load_memory(nullptr, bytes.data(), bytes.size(), options.get(), &model));
+    return Model(model);
+  }
+  void save(const std::string& path) const { detail::check(tn_model_save(get(), path.c_str())); }
+  std::string to_memory() const {
+    char* data = nullptr;
+    size_t size = 0;
+    detail::check(tn_model_to_memory(get(), &data, &size));
+    std::string bytes(data, size);
+    tn_string_release(data);
+    return bytes;
+  }
+  std::string describe(const std::string& sections = "summary") const {
+    char* text = nullptr;
+    detail::check(tn_model_describe(get(), sections.c_str(), &text));
+    return detail::take_text(text);
+  }
+  std::string property(const std::string& name) const {
+    const char* text = tn_model_property(get(), name.c_str());
+    return text ? text : "";
+  }
+  std::vector<std::pair<std::string, std::string>> metadata() const {
+    std::vector<std::pair<std::string, std::string>> entries;
+    for (size_t i = 0; i < tn_model_metadata_count(get()); ++i)
+      entries.emplace_back(tn_model_metadata_key(get(), i), tn_model_metadata_value(get(), i));
+    return entries;
+  }
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> messages;
+    for (size_t i = 0; i < tn_model_warning_count(get()); ++i) messages.emplace_back(tn_model_warning(get(), i));
+    return messages;
+  }
+  tn_model* get() const { return handle_.get(); }
+
+ private:
+  explicit Model(tn_model* handle) : handle_(handle) {}
+  detail::Owner<tn_model, tn_model_release> handle_;
+};
+
+// A model ready to run. Any number of threads may run one session.
+class Session {
+ public:
+  explicit Session(const Model& model, const Options& options = {}) : Session(nullptr, model, options) {}
+  Session(const Context& context, const Model& model, const Options& options = {})
+      : Session(context.get(), model, options) {}
+
+  size_t input_count() const { return tn_session_input_count(get()); }
+  std::string input_name(size_t i) const { return tn_session_input_name(get(), i); }
+  TypeView input_type(size_t i) const { return TypeView(tn_session_input_type(get(), i)); }
+  bool input_has_default(size_t i) const { return tn_session_input_has_default(get(), i) != 0; }
+  size_t output_count() const { return tn_session_output_count(get()); }
+  std::string output_name(size_t i) const { return tn_session_output_name(get(), i); }
+  TypeView output_type(size_t i) const { return TypeView(tn_session_output_type(get(), i)); }
+
+  // One value per input; an empty Value takes the input's default.
+  std::vector<Value> run(std::span<const Value> inputs, Run* run = nullptr) const {
+    std::vector<Value> outputs(output_count());
+    this->run(inputs, outputs, run);
+    return outputs;
+  }
+  std::vector<Value> run(std::initializer_list<Value> inputs, Run* run = nullptr) const {
+    return this->run(std::span<const Value>(inputs.begin(), inputs.size()), run);
+  }
+  // Outputs that hold a tensor are written in place, empty ones are allocated.
+  void run(std::span<const Value> inputs, std::span<Value> outputs, Run* run = nullptr,
+           const unsigned char* wanted = nullptr) const {
+    std::vector<const tn_value*> in;
+    std::vector<tn_value*> out;
+    for (const Value& v : inputs) in.push_back(v.get());
+    for (const Value& v : outputs) out.push_back(v.get());
+    detail::check(tn_session_run(get(), run ? run->get() : nullptr, in.data(), in.size(), wanted, out.data(), out.size()));
+    for (size_t i = 0; i < outputs.size(); ++i)
+      if (!outputs[i] && out[i]) outputs[i] = Value(out[i]);
+  }
+  tn_session* get() const { return handle_.get(); }
+
+ private:
+  Session(tn_context* context, const Model& model, const Options& options) {
+    tn_session* session = nullptr;
+    detail::check(tn_session_create(context, model.get(), options.get(), &session));
+    handle_.reset(session);
+  }
+  detail::Owner<tn_session, tn_session_release> handle_;
+};
+
+}  // namespace v0
+}  // namespace tenon

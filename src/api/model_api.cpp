@@ -1,0 +1,137 @@
+#include <cstring>
+
+#include "api/model_handle.h"
+#include "base/file.h"
+#include "wire/onnx_write.h"
+
+using namespace tenon;
+
+tn_model::tn_model(std::shared_ptr<ImportedModel> imported) : model(std::move(imported)) {
+  const wire::Model& w = model->wire;
+  properties = {{"producer_name", std::string(w.producer_name)},
+                {"producer_version", std::string(w.producer_version)},
+                {"graph_name", std::string(w.graph.name)},
+                {"domain", std::string(w.domain)},
+                {"description", std::string(w.doc)},
+                {"graph_description", std::string(w.graph.doc)},
+                {"version", std::to_string(w.model_version)},
+                {"ir_version", std::to_string(w.ir_version)}};
+  for (const wire::StringEntry& e : w.metadata) metadata.emplace_back(e.key, e.value);
+}
+
+namespace {
+
+// External-data files that the caller has in memory; anything else comes from the folder, if there is one.
+class MemoryFiles final : public wire::ExternalData {
+ public:
+  MemoryFiles(std::map<std::string, std::string_view> files, std::shared_ptr<wire::ExternalData> folder)
+      : files_(std::move(files)), folder_(std::move(folder)) {}
+
+  Result<Region> read(wire::Bytes location, int64_t offset, int64_t length) override {
+    auto it = files_.find(std::string(location));
+    if (it == files_.end()) {
+      if (folder_) return folder_->read(location, offset, length);
+      return error(Code::NotFound, "no file in memory is called '{}'", location);
+    }
+    const auto size = static_cast<int64_t>(it->second.size());
+    if (length < 0 && offset >= 0 && offset <= size) length = size - offset;
+    if (offset < 0 || length < 0 || offset > size || length > size - offset)
+      return invalid_model("bytes {} to {} are outside '{}', which has {}", offset, offset + length, location, size);
+    // The caller keeps the bytes alive; an owner that does nothing lets them be used without a copy.
+    return Region{it->second.substr(static_cast<size_t>(offset), static_cast<size_t>(length)),
+                  std::shared_ptr<const void>(it->second.data(), [](const void*) {})};
+  }
+
+ private:
+  std::map<std::string, std::string_view> files_;
+  std::shared_ptr<wire::ExternalData> folder_;
+};
+
+struct LoadOptions {
+  ImportOptions import;
+  std::string external_folder;
+};
+
+Result<LoadOptions> read_load_options(const tn_options* options) {
+  LoadOptions load;
+  api::OptionReader reader(options);
+  reader.boolean("map", load.import.map_files);
+  reader.boolean("freeze_inputs", load.import.freeze_inputs);
+  reader.text("external_folder", load.external_folder);
+  int64_t nesting = load.import.parse.max_nesting;
+  reader.integer("max_nesting", nesting, 1);
+  load.import.parse.max_nesting = static_cast<int>(std::min<int64_t>(nesting, 256));
+  TN_RETURN_IF_ERROR(reader.finish());
+  if (options && !options->files.empty())
+    load.import.wrap_external = [files = options->files](std::shared_ptr<wire::ExternalData> folder) {
+      return std::make_shared<MemoryFiles>(files, std::move(folder));
+    };
+  return load;
+}
+
+}  // namespace
+
+extern "C" {
+
+tn_status* tn_model_load_file(tn_context*, const char* path, const tn_options* options, tn_model** model) {
+  return api::guarded([&]() -> Status {
+    if (!path || !model) return invalid_argument("path and model must not be NULL");
+    TN_ASSIGN_OR_RETURN(LoadOptions load, read_load_options(options));
+    TN_ASSIGN_OR_RETURN(auto imported, import_file(path, load.import));
+    *model = new tn_model(std::move(imported));
+    return {};
+  });
+}
+
+tn_status* tn_model_load_memory(tn_context*, const void* data, size_t size, const tn_options* options,
+                                tn_model** model) {
+  return api::guarded([&]() -> Status {
+    if (!model || (!data && size)) return invalid_argument("data and model must not be NULL");
+    TN_ASSIGN_OR_RETURN(LoadOptions load, read_load_options(options));
+    TN_ASSIGN_OR_RETURN(auto copy, Buffer::allocate(static_cast<int64_t>(size), nullptr));
+    if (size) std::memcpy(copy->data(), data, size);
+    const std::string_view bytes(reinterpret_cast<const char*>(copy->data()), size);
+    TN_ASSIGN_OR_RETURN(auto imported, import_bytes(bytes, copy, load.external_folder, load.import));
+    *model = new tn_model(std::move(imported));
+    return {};
+  });
+}
+
+void tn_model_release(tn_model* model) { delete model; }
+
+tn_status* tn_model_save(const tn_model* model, const char* path) {
+  return api::guarded([&]() -> Status {
+    if (!model || !path) return invalid_argument("model and path must not be NULL");
+    TN_ASSIGN_OR_RETURN(auto encoded, wire::encode_model(model->model->wire));
+    return write_file_atomically(path, encoded.pieces());
+  });
+}
+
+tn_status* tn_model_to_memory(const tn_model* model, char** data, size_t* size) {
+  return api::guarded([&]() -> Status {
+    if (!model || !data || !size) return invalid_argument("model, data and size must not be NULL");
+    TN_ASSIGN_OR_RETURN(std::string bytes, wire::write_model(model->model->wire));
+    *data = api::copy_text(bytes);
+    *size = bytes.size();
+    return {};
+  });
+}
+
+size_t tn_model_warning_count(const tn_model* model) { return model ? model->model->warnings.size() : 0; }
+const char* tn_model_warning(const tn_model* model, size_t index) {
+  return index < tn_model_warning_count(model) ? model->model->warnings[index].c_str() : nullptr;
+}
+const char* tn_model_property(const tn_model* model, const char* name) {
+  if (!model || !name) return nullptr;
+  auto it = model->properties.find(name);
+  return it == model->properties.end() ? nullptr : it->second.c_str();
+}
+size_t tn_model_metadata_count(const tn_model* model) { return model ? model->metadata.size() : 0; }
+const char* tn_model_metadata_key(const tn_model* model, size_t index) {
+  return index < tn_model_metadata_count(model) ? model->metadata[index].first.c_str() : nullptr;
+}
+const char* tn_model_metadata_value(const tn_model* model, size_t index) {
+  return index < tn_model_metadata_count(model) ? model->metadata[index].second.c_str() : nullptr;
+}
+
+}  // extern "C"

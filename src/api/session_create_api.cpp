@@ -1,0 +1,77 @@
+#include "api/model_handle.h"
+#include "compiler/compile.h"
+
+using namespace tenon;
+
+namespace {
+
+// New tensors for named initializers, which must keep their element type and shape.
+Status replace_weights(CompiledModel& compiled, const std::map<std::string, Value>& weights) {
+  for (const auto& [name, value] : weights) {
+    const Tensor& given = *value.tensor();
+    bool found = false;
+    for (size_t i = 0; i < compiled.program->sources.size(); ++i) {
+      const SourceInfo& source = compiled.program->sources[i];
+      if (source.name != name) continue;
+      found = true;
+      if (source.dtype != given.dtype() || source.dims != given.dims())
+        return invalid_argument("the weight '{}' is {}{}, the tensor given for it is {}{}", name,
+                                dtype_name(source.dtype), shape_text(to_shape(source.dims)),
+                                dtype_name(given.dtype()), shape_text(to_shape(given.dims())));
+      compiled.slots[i] = given;
+    }
+    if (!found) return error(Code::NotFound, "the model has no weight called '{}'", name);
+  }
+  return {};
+}
+
+void fix_dims(Plan& plan, const std::map<std::string, int64_t>& dims) {
+  for (PlanValue& v : plan.values) {
+    if (!v.type.shape) continue;
+    for (Dim& d : *v.type.shape)
+      d = d.substitute([&](const std::string& name) -> std::optional<Dim> {
+        auto it = dims.find(name);
+        return it == dims.end() ? std::nullopt : std::optional(Dim(it->second));
+      });
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+tn_status* tn_session_create(tn_context* context, const tn_model* model, const tn_options* options,
+                             tn_session** session) {
+  return api::guarded([&]() -> Status {
+    if (!model || !session) return invalid_argument("model and session must not be NULL");
+    SessionOptions settings;
+    if (context) settings.limits = context->limits;
+    std::string provider = "reference";
+    std::map<std::string, int64_t> dims;
+    int64_t seed = 0;
+    api::OptionReader reader(options);
+    reader.text("provider", provider);
+    reader.integer("memory_limit", settings.limits.memory_bytes, 1);
+    reader.integer("loop_limit", settings.limits.loop_iterations, 1);
+    reader.integer("cached_bindings", settings.limits.cached_bindings, 1);
+    reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
+    reader.integers_by_name("dim", dims);
+    TN_RETURN_IF_ERROR(reader.finish());
+    if (provider != "reference") return invalid_argument("there is no provider '{}'; there is: reference", provider);
+    settings.seed = static_cast<uint64_t>(seed);
+
+    auto compiled = compile_reference(model->model->graph);
+    if (!compiled.ok()) return std::move(compiled).status().in(model->model->path);
+    if (options) TN_RETURN_IF_ERROR(replace_weights(*compiled, options->weights));
+    if (!dims.empty()) {
+      auto fixed = std::make_shared<Program>(*compiled->program);
+      fix_dims(fixed->plan, dims);
+      compiled->program = std::move(fixed);
+    }
+    TN_ASSIGN_OR_RETURN(auto made, Session::make(compiled->program, std::move(compiled->slots), settings));
+    *session = api::make_session_handle(std::move(made));
+    return {};
+  });
+}
+
+}  // extern "C"

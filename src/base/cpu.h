@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tenon {
+
+struct CpuInfo {
+  std::string model;
+  std::string architecture;
+  std::vector<std::string> features;  // the ones kernels can use
+  int cores = 1;                      // this process may run on
+  double quota = 0;                   // cores a container allows, or `cores` when it sets no limit
+};
+
+CpuInfo cpu_info();
+
+}  // namespace tenon

@@ -1,0 +1,98 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "runtime/session.h"
+#include "tenon/tenon.h"
+
+// What the opaque handles of tenon.h are.
+
+struct tn_status {
+  tn_code code;
+  std::string message;
+};
+
+struct tn_options {
+  std::map<std::string, std::string> values;
+  std::map<std::string, tenon::Value> weights;
+  std::map<std::string, std::string_view> files;
+};
+
+struct tn_context {
+  tenon::Limits limits;
+};
+
+struct tn_value {
+  tenon::Value value;
+};
+
+// A type with the texts that accessors return.
+struct tn_type {
+  tenon::Type type;
+  std::string text;
+  std::vector<std::string> dim_texts;
+  std::unique_ptr<tn_type> element;
+  explicit tn_type(const tenon::Type& type);
+};
+
+struct tn_session {
+  std::unique_ptr<tenon::Session> session;
+  std::vector<std::unique_ptr<tn_type>> input_types, output_types;
+};
+
+struct tn_run {
+  std::atomic<bool> cancelled{false};
+  bool profile = false;
+  std::vector<tenon::StepTime> steps;
+};
+
+namespace tenon::api {
+
+tn_session* make_session_handle(std::unique_ptr<Session> session);
+
+// A status handle, or NULL for ok.
+tn_status* to_handle(Status status);
+char* copy_text(std::string_view text);
+
+// Runs f and turns whatever comes out of it, exceptions included, into a status handle.
+template <class F>
+tn_status* guarded(F&& f) {
+  try {
+    return to_handle(f());
+  } catch (const std::bad_alloc&) {
+    return to_handle(error(Code::ResourceLimit, "out of memory"));
+  } catch (const std::exception& e) {
+    return to_handle(error(Code::Internal, "unexpected exception: {}", e.what()));
+  } catch (...) {
+    return to_handle(error(Code::Internal, "unexpected exception"));
+  }
+}
+
+// Reads options by key; what nobody reads is an error.
+class OptionReader {
+ public:
+  explicit OptionReader(const tn_options* options) : options_(options) {}
+  void integer(const std::string& key, int64_t& value, int64_t minimum);
+  void boolean(const std::string& key, bool& value);
+  void text(const std::string& key, std::string& value);
+  // Every "prefix:NAME" with an integer value.
+  void integers_by_name(const std::string& prefix, std::map<std::string, int64_t>& values);
+  // The first wrong value, or the first unknown key with the nearest known one.
+  Status finish();
+
+ private:
+  const std::string* find(const std::string& key);
+  const tn_options* options_;
+  std::vector<std::string> known_;
+  std::vector<std::string> prefixes_;
+  Status status_;
+};
+
+// The option closest in spelling, for messages; "" when none is near.
+std::string nearest(const std::string& word, const std::vector<std::string>& choices);
+
+}  // namespace tenon::api

@@ -1,0 +1,40 @@
+// What the runtime tells as JSON: the machine, and profiles of runs.
+#include <nlohmann/json.hpp>
+
+#include "base/cpu.h"
+#include "runtime/api/handles.h"
+
+using namespace tenon;
+using nlohmann::json;
+
+extern "C" {
+
+tn_status* tn_system_json(char** text) {
+  return api::guarded([&]() -> Status {
+    if (!text) return invalid_argument("json must not be NULL");
+    const CpuInfo cpu = cpu_info();
+    json result = {{"version", TENON_VERSION},
+                   {"cpu", {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}}},
+                   {"threads", {{"cores", cpu.cores}, {"quota", cpu.quota}}},
+                   {"providers", json::array({"reference"})},
+                   {"operators", op_count()}};
+    *text = api::copy_text(result.dump(2));
+    return {};
+  });
+}
+
+tn_status* tn_run_profile_json(const tn_run* run, char** text) {
+  return api::guarded([&]() -> Status {
+    if (!run || !text) return invalid_argument("run and json must not be NULL");
+    json steps = json::array();
+    for (const StepTime& s : run->steps)
+      steps.push_back({{"name", s.name},
+                       {"kernel", s.family},
+                       {"start_us", static_cast<double>(s.start_ns) / 1e3},
+                       {"duration_us", static_cast<double>(s.duration_ns) / 1e3}});
+    *text = api::copy_text(steps.dump(2, ' ', false, json::error_handler_t::replace));
+    return {};
+  });
+}
+
+}  // extern "C"

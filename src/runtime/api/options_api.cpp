@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <charconv>
+
+#include "runtime/api/handles.h"
+
+using namespace tenon;
+
+namespace tenon::api {
+
+std::string nearest(const std::string& word, const std::vector<std::string>& choices) {
+  std::string best;
+  size_t best_distance = std::max<size_t>(2, word.size() / 2) + 1;
+  for (const std::string& choice : choices) {
+    // Edit distance, one row at a time.
+    std::vector<size_t> row(choice.size() + 1);
+    for (size_t j = 0; j <= choice.size(); ++j) row[j] = j;
+    for (size_t i = 1; i <= word.size(); ++i) {
+      size_t diagonal = row[0];
+      row[0] = i;
+      for (size_t j = 1; j <= choice.size(); ++j) {
+        const size_t above = row[j];
+        row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (word[i - 1] != choice[j - 1])});
+        diagonal = above;
+      }
+    }
+    if (row.back() < best_distance) {
+      best_distance = row.back();
+      best = choice;
+    }
+  }
+  return best;
+}
+
+namespace {
+bool parse_integer(const std::string& text, int64_t& value) {
+  auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc() && end == text.data() + text.size();
+}
+}  // namespace
+
+const std::string* OptionReader::find(const std::string& key) {
+  known_.push_back(key);
+  if (!options_) return nullptr;
+  auto it = options_->values.find(key);
+  return it == options_->values.end() ? nullptr : &it->second;
+}
+
+void OptionReader::integer(const std::string& key, int64_t& value, int64_t minimum) {
+  const std::string* text = find(key);
+  if (!text) return;
+  int64_t number = 0;
+  if (!parse_integer(*text, number) || number < minimum) {
+    if (status_.ok()) status_ = invalid_argument("option '{}' must be an integer from {} on, it is '{}'", key, minimum, *text);
+    return;
+  }
+  value = number;
+}
+
+void OptionReader::boolean(const std::string& key, bool& value) {
+  const std::string* text = find(key);
+  if (!text) return;
+  if (*text == "1" || *text == "true")
+    value = true;
+  else if (*text == "0" || *text == "false")
+    value = false;
+  else if (status_.ok())
+    status_ = invalid_argument("option '{}' must be 1 or 0, it is '{}'", key, *text);
+}
+
+void OptionReader::text(const std::string& key, std::string& value) {
+  if (const std::string* text = find(key)) value = *text;
+}
+
+void OptionReader::integers_by_name(const std::string& prefix, std::map<std::string, int64_t>& values) {
+  prefixes_.push_back(prefix + ":");
+  if (!options_) return;
+  for (const auto& [key, text] : options_->values) {
+    if (!key.starts_with(prefix + ":")) continue;
+    int64_t number = 0;
+    if (!parse_integer(text, number) || number < 0) {
+      if (status_.ok()) status_ = invalid_argument("option '{}' must be a non-negative integer, it is '{}'", key, text);
+      return;
+    }
+    values[key.substr(prefix.size() + 1)] = number;
+  }
+}
+
+Status OptionReader::finish() {
+  TN_RETURN_IF_ERROR(status_);
+  if (!options_) return {};
+  for (const auto& [key, value] : options_->values) {
+    if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
+    if (std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& p) { return key.starts_with(p); })) continue;
+    const std::string near = nearest(key, known_);
+    return invalid_argument("there is no option '{}' here{}", key, near.empty() ? "" : "; did you mean '" + near + "'?");
+  }
+  return {};
+}
+
+}  // namespace tenon::api
+
+extern "C" {
+
+tn_options* tn_options_create(void) { return new (std::nothrow) tn_options(); }
+void tn_options_release(tn_options* options) { delete options; }
+
+tn_status* tn_options_set(tn_options* options, const char* key, const char* value) {
+  return api::guarded([&]() -> Status {
+    if (!options || !key || !value) return invalid_argument("options, key and value must not be NULL");
+    options->values[key] = value;
+    return {};
+  });
+}
+
+tn_status* tn_options_set_weight(tn_options* options, const char* name, const tn_value* value) {
+  return api::guarded([&]() -> Status {
+    if (!options || !name || !value) return invalid_argument("options, name and value must not be NULL");
+    if (!value->value.tensor()) return invalid_argument("the weight '{}' must be a tensor", name);
+    options->weights[name] = value->value;
+    return {};
+  });
+}
+
+tn_status* tn_options_add_file(tn_options* options, const char* name, const void* data, size_t size) {
+  return api::guarded([&]() -> Status {
+    if (!options || !name || (!data && size)) return invalid_argument("options, name and data must not be NULL");
+    options->files[name] = {static_cast<const char*>(data), size};
+    return {};
+  });
+}
+
+tn_status* tn_context_create(const tn_options* options, tn_context** context) {
+  return api::guarded([&]() -> Status {
+    if (!context) return invalid_argument("context must not be NULL");
+    auto made = std::make_unique<tn_context>();
+    api::OptionReader reader(options);
+    reader.integer("memory_limit", made->limits.memory_bytes, 1);
+    reader.integer("loop_limit", made->limits.loop_iterations, 1);
+    TN_RETURN_IF_ERROR(reader.finish());
+    *context = made.release();
+    return {};
+  });
+}
+void tn_context_release(tn_context* context) { delete context; }
+
+}  // extern "C"

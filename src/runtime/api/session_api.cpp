@@ -1,0 +1,95 @@
+#include "runtime/api/handles.h"
+
+using namespace tenon;
+
+tn_session* api::make_session_handle(std::unique_ptr<Session> session) {
+  auto handle = std::make_unique<tn_session>();
+  for (size_t i = 0; i < session->input_count(); ++i)
+    handle->input_types.push_back(std::make_unique<tn_type>(session->input(i).type));
+  for (size_t i = 0; i < session->output_count(); ++i)
+    handle->output_types.push_back(std::make_unique<tn_type>(session->output(i).type));
+  handle->session = std::move(session);
+  return handle.release();
+}
+
+namespace {
+
+Status run_session(const tn_session& handle, tn_run* run, const tn_value* const* inputs, size_t input_count,
+                   const unsigned char* wanted, tn_value** outputs, size_t output_count) {
+  const Session& session = *handle.session;
+  if (output_count != session.output_count())
+    return invalid_argument("the model has {} outputs, room for {} is given", session.output_count(), output_count);
+  std::vector<Value> values(input_count);
+  for (size_t i = 0; i < input_count; ++i)
+    if (inputs[i]) values[i] = inputs[i]->value;
+  std::vector<OutputTarget> targets(output_count);
+  for (size_t i = 0; i < output_count; ++i) {
+    if (!outputs[i] || (wanted && !wanted[i])) continue;
+    const Tensor* t = outputs[i]->value.tensor();
+    if (!t || t->dtype() == DType::String)
+      return invalid_argument("the buffer for output '{}' must be a tensor of numbers", session.output_name(i));
+    targets[i] = t->view();
+  }
+  RunOptions options;
+  if (run) {
+    options.cancelled = &run->cancelled;
+    run->steps.clear();
+    if (run->profile) options.profile = &run->steps;
+  }
+  TN_ASSIGN_OR_RETURN(auto results, session.run(std::move(values), targets, options));
+  for (size_t i = 0; i < output_count; ++i)
+    if (!outputs[i] && (!wanted || wanted[i])) outputs[i] = new tn_value{std::move(results[i])};
+  return {};
+}
+
+}  // namespace
+
+extern "C" {
+
+void tn_session_release(tn_session* session) { delete session; }
+
+size_t tn_session_input_count(const tn_session* session) { return session ? session->session->input_count() : 0; }
+const char* tn_session_input_name(const tn_session* session, size_t index) {
+  return index < tn_session_input_count(session) ? session->session->input(index).name.c_str() : nullptr;
+}
+const tn_type* tn_session_input_type(const tn_session* session, size_t index) {
+  return index < tn_session_input_count(session) ? session->input_types[index].get() : nullptr;
+}
+int tn_session_input_has_default(const tn_session* session, size_t index) {
+  return index < tn_session_input_count(session) && session->session->input_has_default(index);
+}
+size_t tn_session_output_count(const tn_session* session) { return session ? session->session->output_count() : 0; }
+const char* tn_session_output_name(const tn_session* session, size_t index) {
+  return index < tn_session_output_count(session) ? session->session->output_name(index).c_str() : nullptr;
+}
+const tn_type* tn_session_output_type(const tn_session* session, size_t index) {
+  return index < tn_session_output_count(session) ? session->output_types[index].get() : nullptr;
+}
+
+void tn_session_memory(const tn_session* session, int64_t* used, int64_t* peak) {
+  if (used) *used = session ? session->session->memory().used() : 0;
+  if (peak) *peak = session ? session->session->memory().peak() : 0;
+}
+
+tn_run* tn_run_create(void) { return new (std::nothrow) tn_run(); }
+void tn_run_release(tn_run* run) { delete run; }
+void tn_run_cancel(tn_run* run) {
+  if (run) run->cancelled.store(true);
+}
+void tn_run_reset(tn_run* run) {
+  if (run) run->cancelled.store(false);
+}
+void tn_run_enable_profile(tn_run* run, int enable) {
+  if (run) run->profile = enable != 0;
+}
+
+tn_status* tn_session_run(const tn_session* session, tn_run* run, const tn_value* const* inputs, size_t input_count,
+                          const unsigned char* wanted, tn_value** outputs, size_t output_count) {
+  return api::guarded([&]() -> Status {
+    if (!session || (!inputs && input_count) || (!outputs && output_count))
+      return invalid_argument("session, inputs and outputs must not be NULL");
+    return run_session(*session, run, inputs, input_count, wanted, outputs, output_count);
+  });
+}
+
+}  // extern "C"
