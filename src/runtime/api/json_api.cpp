@@ -43,7 +43,7 @@ tn_status* tn_system_json(char** text) {
                    {"memory", {{"bytes", memory_bytes()}}},
                    {"providers", json::array({"reference"})},
                    {"libraries", libraries()},
-                   {"operators", op_count()}};
+                   {"operators", all_ops().size()}};
     *text = api::copy_text(result.dump(2));
     return {};
   });
