@@ -97,12 +97,21 @@ def test_conv_transpose_of_every_rank_and_type(rank, dtype):
 
 @pytest.mark.parametrize("auto_pad", ["SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"])
 @pytest.mark.parametrize("stride", [1, 2, 3])
-@pytest.mark.parametrize("output_shape", [None, [9, 12], [7, 8]])
-def test_conv_transpose_padding(auto_pad, stride, output_shape):
+@pytest.mark.parametrize("cut", [None, [0, 0], [1, 2], [3, 1]])
+def test_conv_transpose_padding(auto_pad, stride, cut):
     attributes = {"auto_pad": auto_pad, "strides": [stride, stride]}
-    if output_shape:
-        attributes["output_shape"] = output_shape
+    if cut:  # from what the kernel reaches
+        attributes["output_shape"] = [3 * stride + 3 - cut[0], 4 * stride + 4 - cut[1]]
     compare("ConvTranspose", {"x": random(1, 2, 4, 5), "w": random(2, 3, 3, 4), "b": random(3)}, **attributes)
+
+
+def test_conv_transpose_leaves_what_the_kernel_does_not_reach_at_the_end():
+    x, w = random(1, 1, 3), random(1, 1, 2)
+    (full,) = run("ConvTranspose", {"x": x, "w": w})
+    (larger,) = run("ConvTranspose", {"x": x, "w": w}, output_shape=[6])
+    np.testing.assert_array_equal(larger, np.pad(full, [(0, 0), (0, 0), (0, 2)]))
+    (named,) = run("ConvTranspose", {"x": x, "w": w}, output_shape=[1, 1, 6])
+    np.testing.assert_array_equal(named, larger)
 
 
 def test_conv_transpose_refuses_what_does_not_fit():

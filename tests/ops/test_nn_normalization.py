@@ -5,6 +5,9 @@ import pytest
 from nn_models import BFLOAT16, FLOATS, assert_close, compare, random, refuses, run
 
 
+EPSILON = float(np.float32(1e-5))  # attributes are floats
+
+
 def batch_feeds(channels, dtype=np.float32, shape=(3, 4, 5)):
     rng = np.random.default_rng(0)
     scale, bias, mean = (random(channels, dtype=dtype, seed=s) for s in (1, 2, 3))
@@ -12,7 +15,7 @@ def batch_feeds(channels, dtype=np.float32, shape=(3, 4, 5)):
             "v": rng.uniform(0.5, 2, channels).astype(dtype)}  # fmt: skip
 
 
-def batch_normalize(x, s, b, m, v, epsilon=1e-5):
+def batch_normalize(x, s, b, m, v, epsilon=EPSILON):
     per_channel = [a.astype(np.float64).reshape(1, -1, *[1] * (x.ndim - 2)) for a in (s, b, m, v)]
     s, b, m, v = per_channel
     return (x.astype(np.float64) - m) / np.sqrt(v + epsilon) * s + b
@@ -80,7 +83,7 @@ def test_instance_and_group_normalization(dtype, shape):
     def expected(groups):
         blocks = x.astype(np.float64).reshape(2, groups, -1)
         if x.size:
-            blocks = (blocks - blocks.mean(axis=2, keepdims=True)) / np.sqrt(blocks.var(axis=2, keepdims=True) + 1e-5)
+            blocks = (blocks - blocks.mean(axis=2, keepdims=True)) / np.sqrt(blocks.var(axis=2, keepdims=True) + EPSILON)
         return (blocks.reshape(shape) * scale + bias).astype(dtype)
 
     assert_close(run("InstanceNormalization", {"x": x, "s": s, "b": b})[0], expected(6))
@@ -110,7 +113,7 @@ def test_layer_normalization(dtype, axis, biased):
     s, b = random(*x.shape[axis:], dtype=dtype), random(*x.shape[axis:], dtype=dtype, seed=4) if biased else None
     y, mean, inverse = run("LayerNormalization", {"x": x, "s": s, "b": b}, 3, opset=17, axis=axis)
     axes, wide = tuple(range(axis % 3, 3)), x.astype(np.float64)
-    m, d = wide.mean(axis=axes, keepdims=True), 1 / np.sqrt(wide.var(axis=axes, keepdims=True) + 1e-5)
+    m, d = wide.mean(axis=axes, keepdims=True), 1 / np.sqrt(wide.var(axis=axes, keepdims=True) + EPSILON)
     expected = ((wide - m) * d).astype(dtype).astype(np.float64) * s.astype(np.float64)
     assert_close(y, (expected + (b.astype(np.float64) if biased else 0)).astype(dtype))
     assert_close(mean, m.astype(np.float32))

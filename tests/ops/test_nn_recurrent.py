@@ -26,7 +26,7 @@ def feeds_for(op_type, directions=1, steps=5, batch=3, inputs=4, hidden=2, dtype
 
 @pytest.mark.parametrize("op_type", GATES)
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
-@pytest.mark.parametrize("lengths", [None, [5, 2, 3]])
+@pytest.mark.parametrize("lengths", [None, [5, 2, 3], [5, 0, 3]])
 @pytest.mark.parametrize("state", [False, True])
 def test_directions_lengths_and_states(op_type, direction, lengths, state):
     feeds = feeds_for(op_type, 1 + (direction == "bidirectional"), lengths=lengths, state=state)
@@ -79,9 +79,16 @@ def test_every_activation(name, alpha, beta):
     compare("RNN", feeds_for("RNN"), 2, opset=14, hidden_size=2, **attributes)
 
 
-@pytest.mark.parametrize("name", ["LeakyRelu", "HardSigmoid", "Elu", "ThresholdedRelu"])
+@pytest.mark.parametrize("name", ["LeakyRelu", "HardSigmoid", "Elu"])
 def test_default_constants_of_activations(name):
     compare("RNN", feeds_for("RNN"), 2, opset=14, hidden_size=2, activations=[name])
+
+
+def test_thresholded_relu_has_the_default_of_the_operator():
+    feeds = feeds_for("RNN")
+    given = run("RNN", feeds, 2, opset=14, activations=["ThresholdedRelu"], activation_alpha=[1.0])
+    for a, b in zip(run("RNN", feeds, 2, opset=14, activations=["ThresholdedRelu"]), given, strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_constants_go_to_the_activations_that_take_them():
@@ -119,7 +126,7 @@ def test_every_float_type(op_type, dtype):
 def test_outputs_may_be_left_out():
     feeds = feeds_for("LSTM")
     all_three = run("LSTM", feeds, 3, opset=14)
-    np.testing.assert_array_equal(run("LSTM", feeds, ["", "", "c"], opset=14)[0], all_three[2])
+    np.testing.assert_array_equal(run("LSTM", feeds, ["", "", "last"], opset=14)[0], all_three[2])
 
 
 @pytest.mark.parametrize("op_type", GATES)
