@@ -1,42 +1,103 @@
-#include "ops/infer.h"
+#include "ops/arithmetic.h"
+
+#include "ops/broadcasting.h"
 
 namespace tenon {
 
 namespace {
 
-// Two operands of one type, broadcast. Integer results with known elements are passed on.
-Status infer_arithmetic(InferContext& c, TypeSet allowed, Dim (*fold)(const Dim&, const Dim&)) {
-  TN_RETURN_IF_ERROR(c.expect_tensor(0, allowed));
-  TN_RETURN_IF_ERROR(c.expect_tensor(1, allowed));
-  TN_RETURN_IF_ERROR(c.expect_same_dtype(0, 1));
-  const DType dtype = c.dtype(0) == DType::Undefined ? c.dtype(1) : c.dtype(0);
-  if (!c.shape(0) || !c.shape(1)) {
-    c.out(0, dtype, std::nullopt);
-    return {};
-  }
-  TN_ASSIGN_OR_RETURN(Shape shape, broadcast(*c.shape(0), *c.shape(1)));
-  const bool is_vector = shape.size() <= 1;
-  c.out(0, dtype, std::move(shape));
-  if (!fold || !is_vector || !is_integer(dtype)) return {};
-  auto a = c.propagated(0), b = c.propagated(1);
-  if (!a || !b || a->empty() || b->empty()) return {};
-  std::vector<Dim> values(std::max(a->size(), b->size()));
-  if ((a->size() != 1 && a->size() != values.size()) || (b->size() != 1 && b->size() != values.size())) return {};
-  for (size_t i = 0; i < values.size(); ++i) {
-    values[i] = fold((*a)[a->size() == 1 ? 0 : i], (*b)[b->size() == 1 ? 0 : i]);
-    if (values[i].is_invalid()) return {};
-  }
-  c.out_values(0, std::move(values));
+using Elements = std::span<const Dim>;
+
+template <class P = NoParams>
+OpDef binary(Status (*infer)(InferContext&)) {
+  return define<P>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer});
+}
+
+// Truncates as integers do. Symbolic quotients are of extents, where rounding down is the same.
+Dim divide(Elements x) {
+  const Dim &a = x[0], &b = x[1];
+  if (b.equals(0)) return Dim::invalid();
+  if (a.is_constant() && b.is_constant() && b.value() != -1) return Dim(a.value() / b.value());
+  return b.equals(-1) ? Dim(0) - a : floor_div(a, b);
+}
+
+Dim modulo(Elements x) { return x[1].equals(0) ? Dim::invalid() : floor_mod(x[0], x[1]); }
+
+Status infer_pow(InferContext& c) {
+  TN_RETURN_IF_ERROR(c.expect_tensor(0, kNumbers));
+  TN_RETURN_IF_ERROR(c.expect_tensor(1, kNumbers));
+  TN_ASSIGN_OR_RETURN(auto shape, broadcast_inputs(c));
+  c.out(0, c.dtype(0), std::move(shape));
   return {};
+}
+
+OpDef variadic(Status (*infer)(InferContext&)) {
+  return define<NoParams>({.inputs = {1, kVariadic}, .outputs = {1, 1}, .infer = infer});
 }
 
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Add>() {
-  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = [](InferContext& c) {
-                             return infer_arithmetic(c, kNumbers, [](const Dim& a, const Dim& b) { return a + b; });
-                           }});
+  return binary([](InferContext& c) { return infer_elementwise(c, kNumbers, [](Elements x) { return x[0] + x[1]; }); });
+}
+
+template <>
+OpDef op_definition<OpId::Sub>() {
+  return binary([](InferContext& c) { return infer_elementwise(c, kNumbers, [](Elements x) { return x[0] - x[1]; }); });
+}
+
+template <>
+OpDef op_definition<OpId::Mul>() {
+  return binary([](InferContext& c) { return infer_elementwise(c, kNumbers, [](Elements x) { return x[0] * x[1]; }); });
+}
+
+template <>
+OpDef op_definition<OpId::Div>() {
+  return binary([](InferContext& c) { return infer_elementwise(c, kNumbers, divide); });
+}
+
+template <>
+OpDef op_definition<OpId::Mod>() {
+  return binary<ModParams>(
+      [](InferContext& c) { return infer_elementwise(c, kNumbers, c.params<ModParams>().fmod ? nullptr : modulo); });
+}
+
+template <>
+OpDef op_definition<OpId::Pow>() {
+  return binary(infer_pow);
+}
+
+template <>
+OpDef op_definition<OpId::Min>() {
+  return variadic([](InferContext& c) {
+    return infer_elementwise(c, kNumbers, [](Elements x) {
+      Dim result = x[0];
+      for (const Dim& d : x) result = min(result, d);
+      return result;
+    });
+  });
+}
+
+template <>
+OpDef op_definition<OpId::Max>() {
+  return variadic([](InferContext& c) {
+    return infer_elementwise(c, kNumbers, [](Elements x) {
+      Dim result = x[0];
+      for (const Dim& d : x) result = max(result, d);
+      return result;
+    });
+  });
+}
+
+template <>
+OpDef op_definition<OpId::Sum>() {
+  return variadic([](InferContext& c) { return infer_elementwise(c, kFloats, nullptr); });
+}
+
+template <>
+OpDef op_definition<OpId::Mean>() {
+  return variadic([](InferContext& c) { return infer_elementwise(c, kFloats, nullptr); });
 }
 
 }  // namespace tenon

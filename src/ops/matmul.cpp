@@ -1,12 +1,9 @@
-#include "ops/infer.h"
+#include "ops/matmul.h"
 
 namespace tenon {
 
-namespace {
-
-// Numpy matmul: the last two dims multiply, the others broadcast; a 1-D operand loses its added dim again.
 Result<Shape> matmul_shape(Shape a, Shape b) {
-  if (a.empty() || b.empty()) return invalid_model("MatMul needs operands of rank 1 or more");
+  if (a.empty() || b.empty()) return invalid_model("a matrix product needs operands of rank 1 or more");
   const bool vector_a = a.size() == 1, vector_b = b.size() == 1;
   if (vector_a) a.insert(a.begin(), Dim(1));
   if (vector_b) b.push_back(Dim(1));
@@ -19,6 +16,8 @@ Result<Shape> matmul_shape(Shape a, Shape b) {
   if (!vector_b) result.push_back(b.back());
   return result;
 }
+
+namespace {
 
 Status infer_matmul(InferContext& c) {
   constexpr TypeSet allowed = kFloats | TypeSet{DType::Int32, DType::Int64, DType::UInt32, DType::UInt64};

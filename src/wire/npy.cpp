@@ -119,7 +119,7 @@ Result<EncodedNpy> encode_npy(const Tensor& tensor) {
   if (tensor.dims().size() > kMaxNpyRank) return unsupported("NumPy arrays have at most {} dimensions", kMaxNpyRank);
   if (dtype == DType::String) {
     int64_t characters = 1;
-    TN_ASSIGN_OR_RETURN(npy.owned, to_fixed_text(tensor.as<std::string>(), characters));
+    TN_ASSIGN_OR_RETURN(npy.converted, to_fixed_text(tensor.as<std::string>(), characters));
     npy.header = make_npy_header(fmt::format("<U{}", characters), tensor.dims());
     return npy;
   }
@@ -128,14 +128,19 @@ Result<EncodedNpy> encode_npy(const Tensor& tensor) {
     if (type.dtype == dtype) descr = fmt::format("{}{}{}", type.bytes > 1 ? '<' : '|', type.kind, type.bytes);
   npy.header = make_npy_header(descr, tensor.dims());
   if (is_sub_byte(dtype)) {
-    npy.owned.resize(static_cast<size_t>(tensor.size()));
-    unpack_sub_byte(dtype, tensor.data(), tensor.size(), npy.owned.data());
+    npy.converted.resize(static_cast<size_t>(tensor.size()));
+    unpack_sub_byte(dtype, tensor.data(), tensor.size(), npy.converted.data());
     const int mask = (1 << dtype_bits(dtype)) - 1;
-    for (char& c : npy.owned) c = static_cast<char>(c & mask);
+    for (char& c : npy.converted) c = static_cast<char>(c & mask);
   } else {
-    npy.elements = Bytes(static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes()));
+    npy.tensor = tensor;
   }
   return npy;
+}
+
+Bytes EncodedNpy::data() const {
+  if (!tensor.defined()) return converted;
+  return {static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes())};
 }
 
 Status write_npy(const std::string& path, const Tensor& tensor) {

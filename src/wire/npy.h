@@ -18,12 +18,12 @@ Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner,
 // `path` may be mapped; the tensor keeps it alive.
 Result<Tensor> read_npy(const std::string& path, std::optional<DType> void_dtype = std::nullopt);
 
-// A .npy file in two pieces: header, and elements that either are the tensor's or are owned here.
+// A .npy file in two pieces: header, and elements, which are the tensor's own where NumPy has them the same way.
 struct EncodedNpy {
   std::string header;
-  std::string owned;  // elements that needed conversion: strings, packed types
-  Bytes elements;     // those of the tensor otherwise
-  Bytes data() const { return owned.empty() ? elements : Bytes(owned); }
+  std::string converted;  // the elements of strings and sub-byte types
+  Tensor tensor;          // keeps the elements of all others alive
+  Bytes data() const;     // valid while this lives unmoved
 };
 // Fails for strings NumPy cannot hold: invalid UTF-8, or a zero character at the end.
 Result<EncodedNpy> encode_npy(const Tensor& tensor);

@@ -1,4 +1,5 @@
 #include "onnx/onnx_map.h"
+#include "onnx/ops/constant_numbers.h"
 
 namespace tenon {
 
@@ -10,11 +11,18 @@ void import_unsqueeze(ImportNode& n) {
   n.finish(n.emit(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {n.input(0), axes}));
 }
 
+// The contrib op adds one axis, which is a scalar.
+void import_expand_dims(ImportNode& n) {
+  const ValueId axes = n.int_constant(constant_integers(n, n.input(1), "axis"));
+  n.finish(n.emit(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {n.input(0), axes}));
+}
+
 }  // namespace
 
 template <>
 void onnx_mapping<OpId::Unsqueeze>(OnnxMap& map) {
   map.custom(kOnnxDomain, "Unsqueeze", OpId::Unsqueeze, import_unsqueeze);
+  map.custom(kMicrosoftDomain, "ExpandDims", OpId::Unsqueeze, import_expand_dims);
 }
 
 }  // namespace tenon

@@ -31,6 +31,16 @@ KernelFunction reference_kernel<OpId::Unsqueeze>() {
 }
 
 template <>
+KernelFunction reference_kernel<OpId::Squeeze>() {
+  return copy_input;
+}
+
+template <>
+KernelFunction reference_kernel<OpId::Flatten>() {
+  return copy_input;
+}
+
+template <>
 KernelFunction reference_kernel<OpId::Identity>() {
   return pass_value;
 }

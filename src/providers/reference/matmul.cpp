@@ -1,6 +1,6 @@
-#include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/product.h"
 
 namespace tenon {
 
@@ -22,12 +22,10 @@ struct MatrixBatch {
 
 template <class T>
 void multiply(const T* a, const T* b, T* c, int64_t m, int64_t n, int64_t k) {
+  std::vector<Sum<T>> sums(static_cast<size_t>(n));
   for (int64_t i = 0; i < m; ++i) {
-    for (int64_t j = 0; j < n; ++j) {
-      Wide<T> sum{};
-      for (int64_t p = 0; p < k; ++p) sum += widen(a[i * k + p]) * widen(b[p * n + j]);
-      c[i * n + j] = narrow<T>(sum);
-    }
+    multiply_row<T>({a, k, 1}, {b, n, 1}, i, k, sums);
+    for (int64_t j = 0; j < n; ++j) c[i * n + j] = from_sum<T>(sums[static_cast<size_t>(j)]);
   }
 }
 
@@ -40,14 +38,16 @@ KernelFunction reference_kernel<OpId::MatMul>() {
     const int64_t m = a.rows, n = b.columns, k = a.columns;
     const Dims out = c.out(0).dims;
     const std::vector<int64_t> batch(out.begin(), out.end() - (c.in(0).rank() > 1) - (c.in(1).rank() > 1));
-    return dispatch<float, double, Float16, BFloat16, int32_t, int64_t, uint32_t, uint64_t>(c.out(0).dtype, [&](auto tag) {
-      using T = typename decltype(tag)::type;
-      for (Walker<2> w(batch, {broadcast_strides(a.batch, batch), broadcast_strides(b.batch, batch)}); w.more(); w.next())
-        multiply(static_cast<const T*>(c.in(0).data) + w.at(0) * m * k,
-                 static_cast<const T*>(c.in(1).data) + w.at(1) * k * n,
-                 static_cast<T*>(c.out(0).data) + w.position() * m * n, m, n, k);
-      return Status();
-    });
+    return dispatch<float, double, Float16, BFloat16, int32_t, int64_t, uint32_t, uint64_t>(
+        c.out(0).dtype, [&](auto tag) {
+          using T = typename decltype(tag)::type;
+          for (Walker<2> w(batch, {broadcast_strides(a.batch, batch), broadcast_strides(b.batch, batch)}); w.more();
+               w.next())
+            multiply(static_cast<const T*>(c.in(0).data) + w.at(0) * m * k,
+                     static_cast<const T*>(c.in(1).data) + w.at(1) * k * n,
+                     static_cast<T*>(c.out(0).data) + w.position() * m * n, m, n, k);
+          return Status();
+        });
   };
 }
 

@@ -1,0 +1,50 @@
+#include "ops/attention.h"
+
+#include "onnx/onnx_map.h"
+
+namespace tenon {
+
+namespace {
+
+// What a modifier sub-graph is given.
+Type score_type(const ImportNode& n, const FlexAttentionParams& params) {
+  const Type &q = n.type(n.input(0)), &k = n.type(n.input(1));
+  Type type = Type::tensor(params.precision(q.dtype));
+  if (q.shape && k.shape && q.shape->size() == 4 && k.shape->size() == 4)
+    type.shape = Shape{(*q.shape)[0], (*q.shape)[1], (*q.shape)[2], (*k.shape)[2]};
+  return type;
+}
+
+void import_flex_attention(ImportNode& n) {
+  FlexAttentionParams params;
+  if (n.has_attribute("scale")) params.scale = n.float_attribute("scale", 1.0f);
+  if (n.has_attribute("softmax_precision"))
+    params.softmax_precision = dtype_from_onnx(n.int_attribute("softmax_precision", 1)).value_or(DType::Undefined);
+  std::vector<std::shared_ptr<Graph>> bodies;
+  params.has_score_mod = n.has_attribute("score_mod");
+  params.has_prob_mod = n.has_attribute("prob_mod");
+  if (params.has_score_mod) bodies.push_back(n.body_attribute("score_mod", {score_type(n, params)}));
+  if (params.has_prob_mod) bodies.push_back(n.body_attribute("prob_mod", {score_type(n, params)}));
+  n.finish(n.emit(OpId::FlexAttention, Params::of(params), n.inputs(), 1, std::move(bodies)));
+}
+
+}  // namespace
+
+template <>
+void onnx_mapping<OpId::Attention>(OnnxMap& map) {
+  map.same(kOnnxDomain, "Attention", OpId::Attention);
+}
+template <>
+void onnx_mapping<OpId::FlexAttention>(OnnxMap& map) {
+  map.custom(kPreviewDomain, "FlexAttention", OpId::FlexAttention, import_flex_attention);
+}
+template <>
+void onnx_mapping<OpId::RotaryEmbedding>(OnnxMap& map) {
+  map.same(kOnnxDomain, "RotaryEmbedding", OpId::RotaryEmbedding);
+}
+template <>
+void onnx_mapping<OpId::LinearAttention>(OnnxMap& map) {
+  map.same(kOnnxDomain, "LinearAttention", OpId::LinearAttention);
+}
+
+}  // namespace tenon

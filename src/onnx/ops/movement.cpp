@@ -1,0 +1,146 @@
+// Ops that move elements and whose older versions differ from the newest.
+#include <limits>
+
+#include "onnx/onnx_map.h"
+#include "onnx/ops/constant_numbers.h"
+#include "ops/concat.h"
+#include "ops/pad.h"
+#include "ops/split.h"
+
+namespace tenon {
+
+namespace {
+
+// Before version 4 the axis has a default, and it is 1.
+void import_concat(ImportNode& n) {
+  ConcatParams params;
+  params.axis = n.int_attribute("axis", 1);
+  if (n.version() >= 4 && !n.has_attribute("axis")) n.fail(invalid_model("the attribute 'axis' is missing"));
+  n.finish(n.emit(OpId::Concat, Params::of(params), n.inputs()));
+}
+
+// Before version 13 the sizes are an attribute; version 1 also takes them as numbers of the data's type.
+void import_split(ImportNode& n) {
+  ValueId sizes = n.input(1);
+  if (n.version() < 13) {
+    if (n.has_attribute("split"))
+      sizes = n.int_constant(n.ints_attribute("split"));
+    else if (sizes != kNone)
+      sizes = n.int_constant(constant_integers(n, sizes, "split"));
+  }
+  n.finish(n.emit(OpId::Split, n.read_params(OpId::Split), {n.input(0), sizes}, n.output_count()));
+}
+
+// Before version 10 starts, ends and axes are attributes.
+void import_slice(ImportNode& n) {
+  std::vector<ValueId> inputs = n.inputs();
+  if (n.version() < 10) {
+    inputs = {n.input(0), n.int_constant(n.ints_attribute("starts")), n.int_constant(n.ints_attribute("ends"))};
+    if (n.has_attribute("axes")) inputs.push_back(n.int_constant(n.ints_attribute("axes")));
+  }
+  n.finish(n.emit(OpId::Slice, default_params(OpId::Slice), std::move(inputs)));
+}
+
+// Before version 13 the axes are an attribute.
+void import_squeeze(ImportNode& n) {
+  ValueId axes = n.input(1);
+  if (n.version() < 13) axes = n.has_attribute("axes") ? n.int_constant(n.ints_attribute("axes")) : kNone;
+  n.finish(n.emit(OpId::Squeeze, default_params(OpId::Squeeze), {n.input(0), axes}));
+}
+
+// Before version 6 one axis is repeated, and both numbers have the data's type.
+void import_tile(ImportNode& n) {
+  ValueId repeats = n.input(1);
+  if (n.version() < 6) {
+    const auto tiles = constant_integers(n, n.input(1), "tiles"), axis = constant_integers(n, n.input(2), "axis");
+    const auto rank = n.rank(n.input(0));
+    if (!rank) return n.fail(unsupported("Tile of version 1 needs an input of known rank"));
+    std::vector<int64_t> counts(static_cast<size_t>(*rank), 1);
+    if (tiles.size() != 1 || axis.size() != 1 || axis[0] < 0 || axis[0] >= *rank)
+      return n.fail(
+          invalid_model("tiles and axis must be one number each, and the axis in a tensor of rank {}", *rank));
+    counts[static_cast<size_t>(axis[0])] = tiles[0];
+    repeats = n.int_constant(std::move(counts));
+  }
+  n.finish(n.emit(OpId::Tile, default_params(OpId::Tile), {n.input(0), repeats}));
+}
+
+// Before version 11 pads and value are attributes; version 1 calls them paddings.
+void import_pad(ImportNode& n) {
+  Params params = Params::of(n.read_params<PadParams>());
+  std::vector<ValueId> inputs = n.inputs();
+  if (n.version() < 11) {
+    inputs = {n.input(0), n.int_constant(n.ints_attribute(n.version() < 2 ? "paddings" : "pads"))};
+    if (const float value = n.float_attribute("value", 0); value != 0)
+      inputs.push_back(number_constant(n, n.type(n.input(0)).dtype, value));
+  }
+  n.finish(n.emit(OpId::Pad, std::move(params), std::move(inputs)));
+}
+
+// The contrib op has its pads in one row of a matrix, or flat.
+void import_contrib_pad(ImportNode& n) {
+  Params params = Params::of(n.read_params<PadParams>());
+  std::vector<ValueId> inputs = n.inputs();
+  if (n.rank(n.input(1)).value_or(1) == 2)
+    inputs[1] = n.emit1(OpId::Reshape, default_params(OpId::Reshape), {inputs[1], n.int_constant({-1})});
+  n.finish(n.emit(OpId::Pad, std::move(params), std::move(inputs)));
+}
+
+// DynamicSlice was Slice with inputs, before Slice had them.
+void import_dynamic_slice(ImportNode& n) { n.finish(n.emit(OpId::Slice, default_params(OpId::Slice), n.inputs())); }
+
+// Crop takes a border off an image: [left, top, right, bottom], or left and top with a given [height, width].
+void import_crop(ImportNode& n) {
+  const auto border = n.ints_attribute("border"), scale = n.ints_attribute("scale");
+  if (border.size() != 4 || (!scale.empty() && scale.size() != 2))
+    return n.fail(
+        invalid_model("border needs 4 entries and scale none or 2; they have {} and {}", border.size(), scale.size()));
+  for (int64_t x : {border[0], border[1], border[2], border[3]})
+    if (x < 0 || x > std::numeric_limits<int32_t>::max()) return n.fail(invalid_model("border has the entry {}", x));
+  std::vector<int64_t> ends(2);
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t start = border[1 - i], end = border[3 - i];
+    if (!scale.empty() && (scale[i] < 0 || scale[i] > std::numeric_limits<int32_t>::max()))
+      return n.fail(invalid_model("scale has the entry {}", scale[i]));
+    ends[i] = !scale.empty() ? start + scale[i] : end == 0 ? std::numeric_limits<int64_t>::max() : -end;
+  }
+  n.finish(n.emit(OpId::Slice, default_params(OpId::Slice),
+                  {n.input(0), n.int_constant({border[1], border[0]}), n.int_constant(ends), n.int_constant({2, 3})}));
+}
+
+}  // namespace
+
+template <>
+void onnx_mapping<OpId::Concat>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "Concat", OpId::Concat, import_concat);
+}
+
+template <>
+void onnx_mapping<OpId::Split>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "Split", OpId::Split, import_split);
+}
+
+template <>
+void onnx_mapping<OpId::Slice>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "Slice", OpId::Slice, import_slice);
+  map.custom(kOnnxDomain, "DynamicSlice", OpId::Slice, import_dynamic_slice);
+  map.custom(kOnnxDomain, "Crop", OpId::Slice, import_crop);
+}
+
+template <>
+void onnx_mapping<OpId::Squeeze>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "Squeeze", OpId::Squeeze, import_squeeze);
+}
+
+template <>
+void onnx_mapping<OpId::Tile>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "Tile", OpId::Tile, import_tile);
+}
+
+template <>
+void onnx_mapping<OpId::Pad>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "Pad", OpId::Pad, import_pad);
+  map.custom(kMicrosoftDomain, "Pad", OpId::Pad, import_contrib_pad);
+}
+
+}  // namespace tenon

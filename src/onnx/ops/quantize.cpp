@@ -1,0 +1,17 @@
+#include "onnx/onnx_map.h"
+
+namespace tenon {
+
+#define MAPPED(name)                             \
+  template <>                                    \
+  void onnx_mapping<OpId::name>(OnnxMap & map) { \
+    map.same(kOnnxDomain, #name, OpId::name);    \
+  }
+MAPPED(DequantizeLinear)
+MAPPED(DynamicQuantizeLinear)
+MAPPED(MatMulInteger)
+MAPPED(QLinearMatMul)
+MAPPED(QuantizeLinear)
+#undef MAPPED
+
+}  // namespace tenon

@@ -1,0 +1,112 @@
+#include "ops/quantize.h"
+
+#include "ops/infer.h"
+
+namespace tenon {
+
+namespace {
+
+constexpr TypeSet kFloat8{DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2, DType::Float8E5M2FNUZ};
+constexpr TypeSet kQuantized =
+    kFloat8 | kSubByteInts | TypeSet{DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Float4E2M1};
+constexpr TypeSet kScales = kFloats | TypeSet{DType::Float8E8M0, DType::Int32};
+
+// Per block: the scale has the input's shape, with one entry per block along the axis.
+Status check_blocks(const Shape& x, const Shape& scale, int64_t axis, int64_t block_size) {
+  if (scale.size() != x.size())
+    return invalid_model("blocks of {} need a scale of rank {}, it is {}", block_size, x.size(), shape_text(scale));
+  for (size_t i = 0; i < x.size(); ++i) {
+    const Dim wanted = static_cast<int64_t>(i) == axis ? ceil_div(x[i], Dim(block_size)) : x[i];
+    if (wanted.is_constant() && scale[i].is_constant() && !(wanted == scale[i]))
+      return invalid_model("the scale {} does not fit the input {} with blocks of {} along axis {}", shape_text(scale),
+                           shape_text(x), block_size, axis);
+  }
+  return {};
+}
+
+// Input 1 is the scale of input 0, input 2 its zero point.
+Status check_granularity(InferContext& c, int64_t axis, int64_t block_size) {
+  if (block_size < 0) return invalid_model("attribute 'block_size' is {}; it must not be negative", block_size);
+  const Shape *x = c.shape(0), *scale = c.shape(1), *zero = c.shape(2);
+  if (scale && zero && !merge(Type::tensor(DType::Undefined, *scale), Type::tensor(DType::Undefined, *zero)) &&
+      !(element_count(*scale).equals(1) && element_count(*zero).equals(1)))
+    return invalid_model("scale {} and zero point {} must have one shape", shape_text(*scale), shape_text(*zero));
+  if (!x || !scale || element_count(*scale).equals(1)) return {};
+  const auto rank = static_cast<int64_t>(x->size());
+  if (rank == 0) return invalid_model("a scalar has one scale, not {}", shape_text(*scale));
+  if (block_size > 0 || rank > 1) {
+    TN_ASSIGN_OR_RETURN(axis, normalize_axis(axis, rank));
+  } else {
+    axis = 0;
+  }
+  if (block_size > 0) return check_blocks(*x, *scale, axis, block_size);
+  const Dim& extent = (*x)[static_cast<size_t>(axis)];
+  if (scale->size() != 1 || (extent.is_constant() && (*scale)[0].is_constant() && !(extent == (*scale)[0])))
+    return invalid_model("the scale {} must be a scalar or have one entry for each of the {} positions along axis {}",
+                         shape_text(*scale), extent.to_string(), axis);
+  return {};
+}
+
+Status infer_quantize(InferContext& c) {
+  const auto& params = c.params<QuantizeLinearParams>();
+  TN_RETURN_IF_ERROR(c.expect_tensor(0, kFloats | TypeSet{DType::Int32}));
+  TN_RETURN_IF_ERROR(c.expect_tensor(1, kScales));
+  TN_RETURN_IF_ERROR(c.expect_tensor(2, kQuantized));
+  DType out = params.output_dtype;
+  if (c.has(2)) {
+    if (out != DType::Undefined && c.dtype(2) != DType::Undefined && out != c.dtype(2))
+      return invalid_model("attribute 'output_dtype' is {}, the zero point is {}", dtype_name(out),
+                           dtype_name(c.dtype(2)));
+    out = c.dtype(2);
+  } else if (out == DType::Undefined) {
+    out = DType::UInt8;
+  }
+  if (out != DType::Undefined && !kQuantized.has(out))
+    return invalid_model("attribute 'output_dtype' is {}; allowed are {}", dtype_name(out), kQuantized.to_string());
+  if (params.precision != DType::Undefined && !kFloats.has(params.precision))
+    return invalid_model("attribute 'precision' is {}; allowed are {}", dtype_name(params.precision),
+                         kFloats.to_string());
+  TN_RETURN_IF_ERROR(check_granularity(c, params.axis, params.block_size));
+  c.out(0, out, c.in(0).shape);
+  return {};
+}
+
+Status infer_dequantize(InferContext& c) {
+  const auto& params = c.params<DequantizeLinearParams>();
+  TN_RETURN_IF_ERROR(c.expect_tensor(0, kQuantized | TypeSet{DType::Int32}));
+  TN_RETURN_IF_ERROR(c.expect_tensor(1, kScales));
+  TN_RETURN_IF_ERROR(c.expect_same_dtype(0, 2));
+  DType out = params.output_dtype == DType::Undefined ? c.dtype(1) : params.output_dtype;
+  if (out != DType::Undefined && !kFloats.has(out))
+    return invalid_model("the output would be {}; allowed are {}", dtype_name(out), kFloats.to_string());
+  TN_RETURN_IF_ERROR(check_granularity(c, params.axis, params.block_size));
+  c.out(0, out, c.in(0).shape);
+  return {};
+}
+
+Status infer_dynamic(InferContext& c) {
+  TN_RETURN_IF_ERROR(c.expect_tensor(0, {DType::Float32}));
+  c.out(0, DType::UInt8, c.in(0).shape);
+  c.out(1, DType::Float32, Shape{});
+  c.out(2, DType::UInt8, Shape{});
+  return {};
+}
+
+}  // namespace
+
+template <>
+OpDef op_definition<OpId::QuantizeLinear>() {
+  return define<QuantizeLinearParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_quantize});
+}
+
+template <>
+OpDef op_definition<OpId::DequantizeLinear>() {
+  return define<DequantizeLinearParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_dequantize});
+}
+
+template <>
+OpDef op_definition<OpId::DynamicQuantizeLinear>() {
+  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 3}, .infer = infer_dynamic});
+}
+
+}  // namespace tenon

@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <cctype>
+
+#include "ops/recurrent.h"
+
+namespace tenon {
+
+namespace {
+
+struct NamedActivation {
+  std::string_view name;  // lower case
+  int constants;          // 0: none, 1: alpha, 2: alpha and beta
+  RecurrentActivation activation;
+};
+
+double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+const NamedActivation kActivations[] = {
+    {"tanh", 0, {[](double x, double, double) { return std::tanh(x); }}},
+    {"sigmoid", 0, {[](double x, double, double) { return sigmoid(x); }}},
+    {"relu", 0, {[](double x, double, double) { return x < 0 ? 0.0 : x; }}},
+    {"softsign", 0, {[](double x, double, double) { return x / (1.0 + std::abs(x)); }}},
+    {"softplus", 0, {[](double x, double, double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }}},
+    {"leakyrelu", 1, {[](double x, double alpha, double) { return x < 0 ? alpha * x : x; }, 0.01}},
+    {"thresholdedrelu", 1, {[](double x, double alpha, double) { return x > alpha ? x : 0.0; }, 1.0}},
+    {"elu", 1, {[](double x, double alpha, double) { return x < 0 ? alpha * std::expm1(x) : x; }, 1.0}},
+    {"affine", 2, {[](double x, double alpha, double beta) { return alpha * x + beta; }, 1.0, 0.0}},
+    {"scaledtanh", 2, {[](double x, double alpha, double beta) { return alpha * std::tanh(beta * x); }, 1.0, 1.0}},
+    {"hardsigmoid", 2, {[](double x, double a, double b) { return std::clamp(a * x + b, 0.0, 1.0); }, 0.2, 0.5}},
+};
+
+Result<NamedActivation> find_activation(std::string name) {
+  std::ranges::transform(name, name.begin(), [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
+  for (const NamedActivation& known : kActivations)
+    if (known.name == name) return known;
+  return invalid_model("the activation '{}' is not known", name);
+}
+
+}  // namespace
+
+Result<int64_t> direction_count(const RecurrentParams& p) {
+  if (p.direction == "bidirectional") return 2;
+  // Version 1 of GRU spells its default without the first r.
+  if (p.direction == "forward" || p.direction == "reverse" || p.direction == "foward") return 1;
+  return invalid_model("direction '{}' is none of forward, reverse and bidirectional", p.direction);
+}
+
+Result<std::vector<RecurrentActivation>> recurrent_activations(const RecurrentParams& p,
+                                                               std::vector<std::string> defaults) {
+  TN_ASSIGN_OR_RETURN(int64_t directions, direction_count(p));
+  const size_t needed = defaults.size() * static_cast<size_t>(directions);
+  std::vector<std::string> names = p.activations;
+  for (int64_t d = 0; p.activations.empty() && d < directions; ++d)
+    names.insert(names.end(), defaults.begin(), defaults.end());
+  // RNN declares two default activations and uses one for each direction there is.
+  if (names.size() > needed && std::ranges::equal(names, std::vector<std::string>{"Tanh", "Tanh"}))
+    names.resize(needed);
+  if (names.size() != needed) return invalid_model("'activations' has {} entries, {} are needed", names.size(), needed);
+  if (p.activation_alpha.size() > needed || p.activation_beta.size() > needed)
+    return invalid_model("{} alpha and {} beta values are given for {} activations", p.activation_alpha.size(),
+                         p.activation_beta.size(), needed);
+  std::vector<RecurrentActivation> result;
+  size_t alpha = 0, beta = 0;
+  for (const std::string& name : names) {
+    TN_ASSIGN_OR_RETURN(NamedActivation known, find_activation(name));
+    if (known.constants > 0 && alpha < p.activation_alpha.size())
+      known.activation.alpha = static_cast<double>(p.activation_alpha[alpha++]);
+    if (known.constants > 1 && beta < p.activation_beta.size())
+      known.activation.beta = static_cast<double>(p.activation_beta[beta++]);
+    result.push_back(known.activation);
+  }
+  return result;
+}
+
+}  // namespace tenon

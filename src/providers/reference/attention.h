@@ -1,0 +1,21 @@
+#pragma once
+
+#include "ops/attention.h"
+#include "providers/provider.h"
+
+namespace tenon {
+
+// The sizes of a running attention.
+struct AttentionExtents {
+  int64_t batch = 0, q_heads = 0, kv_heads = 0, q_length = 0, total = 0, past = 0, head = 0, value_head = 0;
+  bool packed = false;
+
+  static Result<AttentionExtents> of(KernelContext& c, const AttentionParams& params);
+
+  // The number of a head's vector in an input or output: [batch, heads, length] or, packed, [batch, length, heads].
+  int64_t row(int64_t b, int64_t h, int64_t t, int64_t heads, int64_t length) const {
+    return packed ? (b * length + t) * heads + h : (b * heads + h) * length + t;
+  }
+};
+
+}  // namespace tenon

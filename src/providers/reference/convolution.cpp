@@ -1,0 +1,166 @@
+#include "providers/reference/convolution.h"
+
+#include <cmath>
+
+#include "providers/reference/doubles.h"
+#include "providers/reference/kernel.h"
+#include "providers/reference/taps.h"
+#include "tensor/value.h"
+
+namespace tenon {
+
+namespace {
+
+std::vector<int64_t> spatial(Dims dims) { return {dims.begin() + 2, dims.end()}; }
+
+int64_t product(Dims dims) {
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
+
+// Calls f(dense offset, strided offset, length, weight) for every row that a tap connects in two channels of a group.
+// Weights are stored [dense channel, strided channel of the group, tap].
+template <class F>
+void for_each_meeting(const ConvGeometry& g, const double* w, const F& f) {
+  const int64_t dense_plane = product(g.dense), strided_plane = product(g.strided);
+  const int64_t dense_channels = g.dense_channels * g.group;
+  int64_t taps = 1;
+  for (const WindowAxis& a : g.window.axes) taps *= a.kernel;
+  for_each_tap(g.window, g.dense, g.strided, [&](int64_t tap, std::span<const TapRow> rows) {
+    for (int64_t n = 0; n < g.batch; ++n) {
+      for (int64_t d = 0; d < dense_channels; ++d) {
+        for (int64_t s = 0; s < g.strided_channels; ++s) {
+          const double weight = w[(d * g.strided_channels + s) * taps + tap];
+          const int64_t dense = (n * dense_channels + d) * dense_plane;
+          const int64_t strided = ((n * g.group + d / g.dense_channels) * g.strided_channels + s) * strided_plane;
+          for (const TapRow& row : rows) f(dense + row.dense, strided + row.strided, row.length, weight);
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+
+Result<ConvGeometry> ConvGeometry::of(Dims x, Dims w, Dims y, const ConvParams& params) {
+  ConvGeometry g;
+  g.batch = x[0];
+  g.group = params.group;
+  g.dense_channels = w[0] / params.group;
+  g.strided_channels = w[1];
+  g.dense = spatial(y);
+  g.strided = spatial(x);
+  TN_ASSIGN_OR_RETURN(Window window, make_window(params.window, g.strided.size(), spatial(w)));
+  g.window = window.padded_for(g.strided);
+  return g;
+}
+
+void convolve(const ConvGeometry& g, const double* x, const double* w, double* y) {
+  const int64_t step = g.window.axes.back().stride;
+  for_each_meeting(g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
+    for (int64_t j = 0; j < length; ++j) y[dense + j] += weight * x[strided + j * step];
+  });
+}
+
+void convolve_transposed(const ConvGeometry& g, const double* x, const double* w, double* y) {
+  const int64_t step = g.window.axes.back().stride;
+  for_each_meeting(g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
+    for (int64_t j = 0; j < length; ++j) y[strided + j * step] += weight * x[dense + j];
+  });
+}
+
+namespace {
+
+// An output that starts as the bias of its channel, or zero.
+Result<Doubles> biased_output(KernelContext& c, size_t bias_input) {
+  const TensorView& out = c.out(0);
+  TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(out.size(), 0.0, c.budget()));
+  TN_ASSIGN_OR_RETURN(Doubles bias, read_doubles(c, bias_input));
+  if (!bias.present() || out.size() == 0) return y;
+  const int64_t plane = out.size() / (out.dims[0] * out.dims[1]);
+  for (int64_t i = 0; i < out.size(); ++i) y[i] = bias[i / plane % out.dims[1]];
+  return y;
+}
+
+Status run_conv(KernelContext& c) {
+  TN_ASSIGN_OR_RETURN(auto geometry,
+                      ConvGeometry::of(c.in(0).dims, c.in(1).dims, c.out(0).dims, c.params<ConvParams>()));
+  TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
+  TN_ASSIGN_OR_RETURN(Doubles w, read_doubles(c, 1));
+  TN_ASSIGN_OR_RETURN(Doubles y, biased_output(c, 2));
+  convolve(geometry, x.data(), w.data(), y.data());
+  y.store(c.out(0));
+  return {};
+}
+
+Status run_conv_transpose(KernelContext& c) {
+  const auto& p = c.params<ConvTransposeParams>();
+  const Dims x_dims = c.in(0).dims, w_dims = c.in(1).dims;
+  const Shape input = to_shape(x_dims.subspan(2));
+  TN_ASSIGN_OR_RETURN(auto transposed, transposed_window(p, input, spatial(w_dims)));
+  ConvGeometry g;
+  g.batch = x_dims[0];
+  g.group = p.group;
+  g.dense_channels = w_dims[0] / p.group;
+  g.strided_channels = w_dims[1];
+  g.dense = spatial(x_dims);
+  g.strided = spatial(c.out(0).dims);
+  g.window = std::move(transposed.window);
+  TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
+  TN_ASSIGN_OR_RETURN(Doubles w, read_doubles(c, 1));
+  TN_ASSIGN_OR_RETURN(Doubles y, biased_output(c, 2));
+  convolve_transposed(g, x.data(), w.data(), y.data());
+  y.store(c.out(0));
+  return {};
+}
+
+// Each channel with its own kernel over the past and current positions.
+Status run_causal_conv(KernelContext& c) {
+  const int64_t planes = c.in(0).dims[0] * c.in(0).dims[1], channels = c.in(0).dims[1], length = c.in(0).dims[2];
+  const int64_t taps = c.in(1).dims[2], kept = taps - 1;
+  const bool silu = c.params<CausalConvParams>().activation != "none";
+  TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
+  TN_ASSIGN_OR_RETURN(Doubles w, read_doubles(c, 1));
+  TN_ASSIGN_OR_RETURN(Doubles bias, read_doubles(c, 2));
+  TN_ASSIGN_OR_RETURN(Doubles past, read_doubles(c, 3));
+  TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(planes * length, 0.0, c.budget()));
+  TN_ASSIGN_OR_RETURN(Doubles present, Doubles::filled(planes * kept, 0.0, c.budget()));
+  for (int64_t plane = 0; plane < planes; ++plane) {
+    const int64_t channel = plane % channels;
+    // Position 0 is the first of the past.
+    auto at = [&](int64_t position) {
+      if (position >= kept) return x[plane * length + position - kept];
+      return past.present() ? past[plane * kept + position] : 0.0;
+    };
+    for (int64_t i = 0; i < length; ++i) {
+      double sum = bias.present() ? bias[channel] : 0.0;
+      for (int64_t t = 0; t < taps; ++t) sum += at(i + t) * w[channel * taps + t];
+      sum = round_to(c.out(0).dtype, sum);
+      y[plane * length + i] = silu ? sum / (1.0 + std::exp(-sum)) : sum;
+    }
+    for (int64_t i = 0; i < kept; ++i) present[plane * kept + i] = at(length + i);
+  }
+  y.store(c.out(0));
+  if (c.wants(1)) present.store(c.out(1));
+  return {};
+}
+
+}  // namespace
+
+template <>
+KernelFunction reference_kernel<OpId::Conv>() {
+  return run_conv;
+}
+
+template <>
+KernelFunction reference_kernel<OpId::ConvTranspose>() {
+  return run_conv_transpose;
+}
+
+template <>
+KernelFunction reference_kernel<OpId::CausalConvWithState>() {
+  return run_causal_conv;
+}
+
+}  // namespace tenon

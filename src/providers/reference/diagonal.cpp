@@ -1,0 +1,45 @@
+#include "ops/diagonal.h"
+
+#include "providers/reference/elements.h"
+#include "providers/reference/kernel.h"
+
+namespace tenon {
+
+template <>
+KernelFunction reference_kernel<OpId::Trilu>() {
+  return [](KernelContext& c) -> Status {
+    const TensorView& in = c.in(0);
+    if (in.size() == 0) return {};
+    const int64_t columns = in.dims.back(), rows = in.dims[in.dims.size() - 2];
+    const int64_t k = c.has(1) ? c.in(1).as<int64_t>()[0] : 0;
+    const bool upper = c.params<TriluParams>().upper;
+    return dispatch_by_size(in.dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      auto source = raw<T>(in), target = raw<T>(c.out(0));
+      for (size_t i = 0; i < source.size(); ++i) {
+        const int64_t column = static_cast<int64_t>(i) % columns, row = static_cast<int64_t>(i) / columns % rows;
+        const bool keep = upper ? column - row >= k : column - row <= k;
+        target[i] = keep ? source[i] : T();
+      }
+      return Status();
+    });
+  };
+}
+
+template <>
+KernelFunction reference_kernel<OpId::EyeLike>() {
+  return [](KernelContext& c) -> Status {
+    const TensorView& out = c.out(0);
+    const int64_t rows = out.dims[0], columns = out.dims[1], k = c.params<EyeLikeParams>().k;
+    return dispatch<float, double, Float16, BFloat16, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                    uint64_t, bool>(out.dtype, [&](auto tag) {
+      using T = typename decltype(tag)::type;
+      T* target = static_cast<T*>(out.data);
+      for (int64_t i = 0; out.size() > 0 && i < rows; ++i)
+        for (int64_t j = 0; j < columns; ++j) target[i * columns + j] = T(j - i == k ? 1 : 0);
+      return Status();
+    });
+  };
+}
+
+}  // namespace tenon

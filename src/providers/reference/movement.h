@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "base/status.h"
+#include "tensor/tensor.h"
+
+// Mechanisms that ops which only move elements share.
+namespace tenon {
+
+// Where each output index along one axis comes from: an input index, or kFill.
+using AxisMap = std::vector<int64_t>;
+inline constexpr int64_t kFill = -1;
+
+// start, start + step, ...
+AxisMap axis_range(int64_t count, int64_t start = 0, int64_t step = 1);
+
+// out[i, j, ...] = in[maps[0][i], maps[1][j], ...], or the one element of `fill` where a map says so.
+// The ranks of in and out agree; `fill` is needed only when some map has a kFill.
+Status copy_mapped(const TensorView& in, const TensorView& out, const std::vector<AxisMap>& maps,
+                   const void* fill = nullptr);
+
+// out[index] = in[sum(index[a] * strides[a])] for every index of out.
+Status copy_strided(const TensorView& in, const TensorView& out, std::vector<int64_t> strides);
+
+// out = in with its axes in the order `perm`; out's dims are taken as they follow from that.
+Status copy_transposed(const TensorView& in, const TensorView& out, const std::vector<int64_t>& perm);
+
+}  // namespace tenon

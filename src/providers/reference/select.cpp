@@ -1,0 +1,81 @@
+// Ops whose output size depends on the elements.
+#include "ops/select.h"
+
+#include "providers/reference/elements.h"
+#include "providers/reference/indexing.h"
+#include "providers/reference/kernel.h"
+#include "providers/reference/movement.h"
+
+namespace tenon {
+
+namespace {
+
+template <class T>
+bool is_non_zero(const T& x) {
+  if constexpr (std::is_same_v<T, std::string>)
+    return !x.empty();
+  else if constexpr (is_float_element<T> || is_small_int<T>)
+    return static_cast<double>(x) != 0;
+  else
+    return x != T();
+}
+
+// The numbers of the elements that are not zero.
+std::vector<int64_t> non_zero_positions(const TensorView& in) {
+  std::vector<int64_t> positions;
+  with_element_type(in.dtype, [&](auto tag) {
+    auto elements = in.as<typename decltype(tag)::type>();
+    for (size_t i = 0; i < elements.size(); ++i)
+      if (is_non_zero(elements[i])) positions.push_back(static_cast<int64_t>(i));
+  });
+  return positions;
+}
+
+}  // namespace
+
+template <>
+KernelFunction reference_kernel<OpId::Compress>() {
+  return [](KernelContext& c) -> Status {
+    TensorView in = c.in(0);
+    const std::vector<int64_t> flat{in.size()};
+    const auto axis = c.params<CompressParams>().axis;
+    if (!axis) in.dims = flat;
+    const size_t at = static_cast<size_t>(axis.value_or(0) < 0 ? *axis + in.rank() : axis.value_or(0));
+    AxisMap chosen;
+    const auto condition = c.in(1).as<bool>();
+    for (size_t i = 0; i < condition.size(); ++i) {
+      if (!condition[i]) continue;
+      if (static_cast<int64_t>(i) >= in.dims[at])
+        return invalid_argument("the condition is true at position {}, the axis has {}", i, in.dims[at]);
+      chosen.push_back(static_cast<int64_t>(i));
+    }
+    std::vector<int64_t> dims(in.dims.begin(), in.dims.end());
+    dims[at] = static_cast<int64_t>(chosen.size());
+    TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, std::move(dims)));
+    if (out.size() == 0) return {};
+    std::vector<AxisMap> maps;
+    for (int64_t extent : out.dims) maps.push_back(axis_range(extent));
+    maps[at] = std::move(chosen);
+    return copy_mapped(in, out, maps);
+  };
+}
+
+template <>
+KernelFunction reference_kernel<OpId::NonZero>() {
+  return [](KernelContext& c) -> Status {
+    const TensorView& in = c.in(0);
+    const std::vector<int64_t> positions = in.size() > 0 ? non_zero_positions(in) : std::vector<int64_t>{};
+    const int64_t count = static_cast<int64_t>(positions.size());
+    TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, {in.rank(), count}));
+    if (count == 0) return {};
+    const std::vector<int64_t> strides = row_major_strides(in.dims);
+    auto target = out.as<int64_t>();
+    for (int64_t axis = 0; axis < in.rank(); ++axis)
+      for (int64_t i = 0; i < count; ++i)
+        target[static_cast<size_t>(axis * count + i)] =
+            positions[static_cast<size_t>(i)] / strides[static_cast<size_t>(axis)] % in.dims[static_cast<size_t>(axis)];
+    return {};
+  };
+}
+
+}  // namespace tenon

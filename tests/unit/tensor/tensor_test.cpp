@@ -1,0 +1,71 @@
+#include "tensor/tensor.h"
+
+#include <gtest/gtest.h>
+
+#include "tensor/type.h"
+
+namespace tenon {
+namespace {
+
+TEST(DType, NamesAndCodesAgree) {
+  for (int code = 1; code <= 26; ++code) {
+    auto dtype = dtype_from_onnx(code);
+    ASSERT_TRUE(dtype);
+    EXPECT_EQ(dtype_from_name(dtype_name(*dtype)), dtype);
+  }
+  EXPECT_FALSE(dtype_from_onnx(0));
+  EXPECT_FALSE(dtype_from_onnx(27));
+}
+
+TEST(DType, SubByteStorageRoundsUp) {
+  EXPECT_EQ(storage_bytes(DType::Int4, 3), 2);
+  EXPECT_EQ(storage_bytes(DType::UInt2, 5), 2);
+  EXPECT_EQ(storage_bytes(DType::Float4E2M1, 0), 0);
+  EXPECT_EQ(storage_bytes(DType::Float64, int64_t{1} << 62), std::nullopt);
+}
+
+TEST(Tensor, PackingIsReversible) {
+  const int8_t values[] = {-8, 7, -1, 0, 5};
+  uint8_t packed[3], unpacked[5];
+  pack_sub_byte(DType::Int4, values, 5, packed);
+  EXPECT_EQ(packed[0], 0x78);
+  EXPECT_EQ(packed[2], 0x05);
+  unpack_sub_byte(DType::Int4, packed, 5, unpacked);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(static_cast<int8_t>(unpacked[i]), values[i]);
+}
+
+TEST(Tensor, BudgetIsHeldUntilTheLastCopyGoes) {
+  auto budget = std::make_shared<MemoryBudget>(1000);
+  auto tensor = Tensor::allocate(DType::Float32, {10, 10}, budget);
+  ASSERT_TRUE(tensor.ok());
+  EXPECT_EQ(budget->used(), 400);
+  auto too_large = Tensor::allocate(DType::Float32, {200}, budget);
+  EXPECT_EQ(too_large.status().code(), Code::ResourceLimit);
+  {
+    Tensor copy = *tensor;
+    tensor = Result<Tensor>(Tensor());
+    EXPECT_EQ(budget->used(), 400);
+  }
+  EXPECT_EQ(budget->used(), 0);
+  EXPECT_EQ(budget->peak(), 400);
+}
+
+TEST(Tensor, ImpossibleShapesAreRefused) {
+  EXPECT_FALSE(Tensor::allocate(DType::Float32, {-1}, nullptr).ok());
+  EXPECT_FALSE(Tensor::allocate(DType::Float32, {int64_t{1} << 40, int64_t{1} << 40}, nullptr).ok());
+  EXPECT_TRUE(Tensor::allocate(DType::Float32, {int64_t{1} << 40, 0}, nullptr).ok());
+}
+
+TEST(Type, MergeKeepsWhatEitherKnows) {
+  const Type a = Type::tensor(DType::Float32, Shape{Dim::symbol("n"), Dim(3)});
+  const Type b = Type::tensor(DType::Undefined, Shape{Dim(2), Dim::symbol("c")});
+  auto both = merge(a, b);
+  ASSERT_TRUE(both);
+  EXPECT_EQ(both->to_string(), "float[2, 3]");
+  EXPECT_FALSE(merge(a, Type::tensor(DType::Int64)));
+  EXPECT_FALSE(merge(a, Type::tensor(DType::Float32, Shape{Dim(1)})));
+  EXPECT_FALSE(merge(a, Type::sequence(a)));
+}
+
+}  // namespace
+}  // namespace tenon
