@@ -2,6 +2,7 @@
 find_package(Threads REQUIRED)
 find_package(hwy REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(ZLIB REQUIRED)
 find_path(TENON_FMT_INCLUDE fmt/format-inl.h REQUIRED)
 find_path(TENON_PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
 find_path(TENON_XXHASH_INCLUDE xxhash.h REQUIRED)
@@ -15,7 +16,7 @@ target_compile_options(tenon_fmt PRIVATE -fvisibility=hidden)
 add_library(tenon_dependencies INTERFACE)
 target_include_directories(tenon_dependencies SYSTEM INTERFACE
   ${TENON_FMT_INCLUDE} ${TENON_PROTOZERO_INCLUDE} ${TENON_XXHASH_INCLUDE})
-target_link_libraries(tenon_dependencies INTERFACE hwy::hwy nlohmann_json::nlohmann_json Threads::Threads)
+target_link_libraries(tenon_dependencies INTERFACE hwy::hwy nlohmann_json::nlohmann_json Threads::Threads ZLIB::ZLIB)
 
 if(TENON_PYTHON OR SKBUILD)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)

@@ -17,7 +17,7 @@ tn_status* tn_system_json(char** text) {
                    {"cpu", {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}}},
                    {"threads", {{"cores", cpu.cores}, {"quota", cpu.quota}}},
                    {"providers", json::array({"reference"})},
-                   {"operators", op_count()}};
+                   {"operators", all_ops().size()}};
     *text = api::copy_text(result.dump(2));
     return {};
   });

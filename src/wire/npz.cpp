@@ -1,0 +1,75 @@
+#include "wire/npz.h"
+
+#include <deque>
+#include <set>
+
+#include "base/file.h"
+
+namespace tenon::wire {
+
+namespace {
+
+constexpr std::string_view kSuffix = ".npy";
+
+// A name in a zip archive has at most this many bytes.
+constexpr size_t kMaxName = 0xFFFF - kSuffix.size();
+
+Result<Tensor> read_entry(const ZipEntry& entry, const std::shared_ptr<const void>& owner,
+                          std::optional<DType> void_dtype) {
+  if (!entry.deflated) {
+    TN_RETURN_IF_ERROR(check_stored_entry(entry));
+    return parse_npy(entry.stored, owner, void_dtype);
+  }
+  TN_ASSIGN_OR_RETURN(const auto inflated, inflate_entry(entry));
+  const Bytes bytes(reinterpret_cast<const char*>(inflated->data()), static_cast<size_t>(inflated->size()));
+  return parse_npy(bytes, inflated, void_dtype);
+}
+
+}  // namespace
+
+Result<NpzFile> NpzFile::open(const std::string& path) {
+  TN_ASSIGN_OR_RETURN(const auto file, MappedFile::open(path));
+  auto npz = parse(file->view(), file);
+  if (npz.ok()) return npz;
+  return std::move(npz).status().in(path);
+}
+
+Result<NpzFile> NpzFile::parse(Bytes bytes, std::shared_ptr<const void> owner) {
+  NpzFile npz;
+  npz.owner_ = std::move(owner);
+  TN_ASSIGN_OR_RETURN(npz.entries_, parse_zip(bytes));
+  for (const ZipEntry& entry : npz.entries_) {
+    const std::string_view name = entry.name;
+    npz.names_.emplace_back(name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name);
+  }
+  return npz;
+}
+
+Result<Tensor> NpzFile::read(std::string_view name, std::optional<DType> void_dtype) const {
+  for (size_t i = 0; i < names_.size(); ++i) {
+    if (names_[i] != name) continue;
+    auto tensor = read_entry(entries_[i], owner_, void_dtype);
+    if (tensor.ok()) return tensor;
+    return std::move(tensor).status().in(fmt::format("array '{}'", name));
+  }
+  std::string known;
+  for (const std::string& other : names_) known += (known.empty() ? "'" : ", '") + other + "'";
+  return error(Code::NotFound, "there is no array '{}'; there are: {}", name, known);
+}
+
+Status write_npz(const std::string& path, const std::vector<NamedTensor>& tensors) {
+  std::deque<EncodedNpy> encoded;  // never moves what the archive refers to
+  std::set<std::string_view> names;
+  ZipWriter archive;
+  for (const NamedTensor& named : tensors) {
+    if (named.name.empty() || named.name.size() > kMaxName || !names.insert(named.name).second)
+      return invalid_argument("'{}' cannot be the name of an array: empty, too long or taken", named.name);
+    auto npy = encode_npy(named.tensor);
+    if (!npy.ok()) return std::move(npy).status().in(fmt::format("array '{}'", named.name)).in(path);
+    const EncodedNpy& kept = encoded.emplace_back(std::move(npy).value());
+    archive.add(named.name + std::string(kSuffix), {kept.header, kept.data()});
+  }
+  return write_file_atomically(path, archive.finish());
+}
+
+}  // namespace tenon::wire

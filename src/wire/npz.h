@@ -1,0 +1,37 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "wire/npy.h"
+#include "wire/zip.h"
+
+namespace tenon::wire {
+
+// A .npz file: named arrays. Reading one array touches no other. Immutable and so thread-safe.
+class NpzFile {
+ public:
+  static Result<NpzFile> open(const std::string& path);
+  // `owner` keeps the bytes alive, for the reader and for arrays that need no copy.
+  static Result<NpzFile> parse(Bytes bytes, std::shared_ptr<const void> owner);
+
+  // The names without ".npy", in the order of the file.
+  const std::vector<std::string>& names() const { return names_; }
+  // See parse_npy for void_dtype. NotFound names the arrays there are.
+  Result<Tensor> read(std::string_view name, std::optional<DType> void_dtype = std::nullopt) const;
+
+ private:
+  std::vector<ZipEntry> entries_;
+  std::vector<std::string> names_;
+  std::shared_ptr<const void> owner_;
+};
+
+struct NamedTensor {
+  std::string name;
+  Tensor tensor;
+};
+// Writes stored (not compressed) entries; equal arrays make equal files.
+Status write_npz(const std::string& path, const std::vector<NamedTensor>& tensors);
+
+}  // namespace tenon::wire
