@@ -34,6 +34,12 @@ NUMPY_TYPES = {
     25: np.dtype(ml_dtypes.uint2),
     26: np.dtype(ml_dtypes.int2),
 }
+# The names that onnxruntime prints.
+TYPE_NAMES = (
+    "undefined", "float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "double",
+    "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
+    "float8e5m2fnuz", "uint4", "int4", "float4e2m1", "float8e8m0", "uint2", "int2",
+)  # fmt: skip
 STRING = 8
 FIRST_ML_DTYPE = 16
 _CODES = {dtype: code for code, dtype in NUMPY_TYPES.items() if code != STRING}

@@ -13,17 +13,27 @@ namespace tenon {
 
 namespace {
 
+constexpr size_t kNameCount = 0
+#define OP(name) +1
+#include "ops/op_names.def"
+#undef OP
+    ;
+
 struct Registry {
-  std::vector<OpDef> defs;
+  std::vector<OpDef> defs = std::vector<OpDef>(kNameCount);  // by id
+  std::vector<OpId> ids;                                     // of the ops that are defined
   std::unordered_map<std::string_view, OpId> by_name;
 
+  void add(OpId id, std::string_view name, OpDef def) {
+    def.name = name;
+    defs[static_cast<size_t>(id)] = def;
+    ids.push_back(id);
+    by_name.emplace(name, id);
+  }
   Registry() {
-#define OP(id)                                 \
-  defs.push_back(op_definition<OpId::id>());   \
-  defs.back().name = #id;
+#define OP(id) add(OpId::id, #id, op_definition<OpId::id>());
 #include "ops/ops.def"
 #undef OP
-    for (size_t i = 0; i < defs.size(); ++i) by_name.emplace(defs[i].name, static_cast<OpId>(i));
   }
 };
 
@@ -35,7 +45,7 @@ const Registry& registry() {
 }  // namespace
 
 const OpDef& op_def(OpId id) { return registry().defs[static_cast<size_t>(id)]; }
-size_t op_count() { return registry().defs.size(); }
+const std::vector<OpId>& all_ops() { return registry().ids; }
 
 std::optional<OpId> op_from_name(std::string_view name) {
   auto it = registry().by_name.find(name);

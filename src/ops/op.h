@@ -14,7 +14,7 @@ class InferContext;
 
 enum class OpId : uint16_t {
 #define OP(name) name,
-#include "ops/ops.def"
+#include "ops/op_names.def"
 #undef OP
 };
 
@@ -90,7 +90,7 @@ OpDef op_definition();
 
 const OpDef& op_def(OpId id);
 std::optional<OpId> op_from_name(std::string_view canonical_name);
-size_t op_count();
+const std::vector<OpId>& all_ops();
 
 // Params of an op with every field at its default.
 Params default_params(OpId id);

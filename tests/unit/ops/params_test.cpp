@@ -8,8 +8,7 @@ namespace tenon {
 namespace {
 
 TEST(Params, EveryOpReadsBackItsDefaults) {
-  for (size_t i = 0; i < op_count(); ++i) {
-    const OpId id = static_cast<OpId>(i);
+  for (const OpId id : all_ops()) {
     SCOPED_TRACE(std::string(op_def(id).name));
     const std::string bytes = params_to_bytes(id, default_params(id));
     auto params = params_from_bytes(id, bytes);
