@@ -10,15 +10,17 @@ def _text(value):
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
-def load_native(path_or_bytes, settings, files):
+def load_native(path_or_bytes, settings, files=None, weights=None):
     """The native model of a path or of bytes; a file that is missing raises NoSuchFile."""
     if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
-        return _tenon.Model.load_memory(bytes(path_or_bytes), settings, files)
+        return _tenon.Model.load_memory(bytes(path_or_bytes), settings, files or {}, weights or {})
     if not isinstance(path_or_bytes, (str, os.PathLike)):
         raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
     try:
-        return _tenon.Model.load_file(os.fspath(path_or_bytes), settings, files)
+        return _tenon.Model.load_file(os.fspath(path_or_bytes), settings, files or {}, weights or {})
     except _errors.NotFound as error:
+        if os.path.exists(path_or_bytes):  # then it is about something inside
+            raise
         raise _errors.NoSuchFile(str(error)) from None
 
 

@@ -67,3 +67,27 @@ class ModelMetadata:
         self.graph_description = model.property("graph_description")
         self.version = int(model.property("version") or 0)
         self.custom_metadata_map = dict(model.metadata)
+
+
+class OrtEpAssignedNode:
+    """A node that a provider runs."""
+
+    def __init__(self, described):
+        domain, _, op_type = described["op"].rpartition(".")
+        self._fields = (described["name"], op_type, domain)
+
+    name = property(lambda self: self._fields[0])
+    op_type = property(lambda self: self._fields[1])
+    domain = property(lambda self: self._fields[2])
+
+
+class OrtEpAssignedSubgraph:
+    """Nodes that a provider runs together."""
+
+    def __init__(self, ep_name, nodes):
+        self._ep_name, self._nodes = ep_name, nodes
+
+    ep_name = property(lambda self: self._ep_name)
+
+    def get_nodes(self):
+        return list(self._nodes)
