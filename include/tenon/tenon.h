@@ -78,12 +78,15 @@ TN_API void tn_options_release(tn_options* options);
  *            weights), external_folder=DIR (for models from memory), max_nesting=N
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES, loop_limit=N
  *   session: provider=reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
- *            dimension becomes a fixed one), keep_values=1|0 (every named value that the compiled model computes,
- *            its outputs once more included, comes out after them in the order of computation)
+ *            dimension becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry this
+ *            denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more
+ *            included, comes out after them in the order of computation)
  *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,... (for tn_model_random_inputs)
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
-/* A tensor that replaces the initializer of this name when a session is made. The value is retained. */
+/* A tensor that replaces the initializer of this name, with the same element type and shape; the value is retained.
+ * When a model is loaded, everything derived from the initializer's values sees the tensor, and external data it would
+ * have come from is not read. When a session is made, it replaces a weight that is already part of the model. */
 TN_API tn_status* tn_options_set_weight(tn_options* options, const char* name, const tn_value* value);
 /* Bytes that stand for an external-data file of this name when a model is loaded. They must outlive the model. */
 TN_API tn_status* tn_options_add_file(tn_options* options, const char* name, const void* data, size_t size);
@@ -309,6 +312,8 @@ TN_API void tn_run_release(tn_run* run);
 /* Makes runs that use this handle stop soon with TN_CANCELLED, from any thread; reset allows new ones. */
 TN_API void tn_run_cancel(tn_run* run);
 TN_API void tn_run_reset(tn_run* run);
+/* Makes run and leader share one state of being cancelled: that of leader. Call it before run is used. */
+TN_API void tn_run_follow(tn_run* run, const tn_run* leader);
 /* Records the time of every step of the next run. */
 TN_API void tn_run_enable_profile(tn_run* run, int enable);
 /* Steps of the last profiled run: a JSON array of {name, kernel, start_us, duration_us}. */

@@ -341,6 +341,8 @@ class Run {
   Run() : handle_(tn_run_create()) {}
   void cancel() { tn_run_cancel(get()); }
   void reset() { tn_run_reset(get()); }
+  // Cancelling either one cancels both.
+  void follow(const Run& leader) { tn_run_follow(get(), leader.get()); }
   void enable_profile(bool enable = true) { tn_run_enable_profile(get(), enable); }
   std::string profile_json() const {
     char* text = nullptr;

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <set>
 
 #include "api/model_handle.h"
 #include "base/file.h"
@@ -67,11 +68,21 @@ Result<LoadOptions> read_load_options(const tn_options* options) {
   reader.integer("max_nesting", nesting, 1);
   load.import.parse.max_nesting = static_cast<int>(std::min<int64_t>(nesting, 256));
   TN_RETURN_IF_ERROR(reader.finish());
+  if (options)
+    for (const auto& [name, value] : options->weights) load.import.weights.emplace(name, *value.tensor());
   if (options && !options->files.empty())
     load.import.wrap_external = [files = options->files](std::shared_ptr<wire::ExternalData> folder) {
       return std::make_shared<MemoryFiles>(files, std::move(folder));
     };
   return load;
+}
+
+Status check_weight_names(const ImportOptions& options, const wire::Graph& graph) {
+  std::set<std::string_view> names;
+  for (const wire::TensorProto& t : graph.initializers) names.insert(t.name);
+  for (const auto& [name, tensor] : options.weights)
+    if (!names.contains(name)) return error(Code::NotFound, "the model has no initializer called '{}'", name);
+  return {};
 }
 
 }  // namespace
@@ -83,6 +94,7 @@ tn_status* tn_model_load_file(tn_context*, const char* path, const tn_options* o
     if (!path || !model) return invalid_argument("path and model must not be NULL");
     TN_ASSIGN_OR_RETURN(LoadOptions load, read_load_options(options));
     TN_ASSIGN_OR_RETURN(auto imported, import_file(path, load.import));
+    TN_RETURN_IF_ERROR(check_weight_names(load.import, imported->wire.graph));
     *model = new tn_model(std::move(imported));
     return {};
   });
@@ -97,6 +109,7 @@ tn_status* tn_model_load_memory(tn_context*, const void* data, size_t size, cons
     if (size) std::memcpy(copy->data(), data, size);
     const std::string_view bytes(reinterpret_cast<const char*>(copy->data()), size);
     TN_ASSIGN_OR_RETURN(auto imported, import_bytes(bytes, copy, load.external_folder, load.import));
+    TN_RETURN_IF_ERROR(check_weight_names(load.import, imported->wire.graph));
     *model = new tn_model(std::move(imported));
     return {};
   });

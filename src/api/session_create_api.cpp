@@ -25,6 +25,23 @@ Status replace_weights(CompiledModel& compiled, const std::map<std::string, Valu
   return {};
 }
 
+// The symbols of input dimensions that carry a denotation, with the extents asked for.
+void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t>& denotations,
+                 std::map<std::string, int64_t>& dims) {
+  for (const wire::ValueInfo& input : model.wire.graph.inputs) {
+    if (!input.type.shape) continue;
+    for (const GraphInput& g : model.graph.inputs) {
+      const GraphValue& value = model.graph.value(g.value);
+      if (value.name != input.name || !value.type.shape || value.type.shape->size() != input.type.shape->size()) continue;
+      for (size_t i = 0; i < value.type.shape->size(); ++i) {
+        auto wanted = denotations.find(std::string(wire::denotation((*input.type.shape)[i])));
+        auto symbol = (*value.type.shape)[i].as_symbol();
+        if (wanted != denotations.end() && symbol) dims[*symbol] = wanted->second;
+      }
+    }
+  }
+}
+
 void fix_dims(Plan& plan, const std::map<std::string, int64_t>& dims) {
   for (PlanValue& v : plan.values) {
     if (!v.type.shape) continue;
@@ -57,7 +74,7 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     SessionOptions settings;
     if (context) settings.limits = context->limits;
     std::string provider = "reference";
-    std::map<std::string, int64_t> dims;
+    std::map<std::string, int64_t> dims, denotations;
     int64_t seed = 0;
     bool keep = false;
     api::OptionReader reader(options);
@@ -68,6 +85,7 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
     reader.boolean("keep_values", keep);
     reader.integers_by_name("dim", dims);
+    reader.integers_by_name("denotation", denotations);
     TN_RETURN_IF_ERROR(reader.finish());
     if (provider != "reference") return invalid_argument("there is no provider '{}'; there is: reference", provider);
     settings.seed = static_cast<uint64_t>(seed);
@@ -75,6 +93,7 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     auto compiled = compile_reference(model->model->graph);
     if (!compiled.ok()) return std::move(compiled).status().in(model->model->path);
     if (options) TN_RETURN_IF_ERROR(replace_weights(*compiled, options->weights));
+    if (!denotations.empty()) add_denoted(*model->model, denotations, dims);
     if (!dims.empty() || keep) {
       auto changed = std::make_shared<Program>(*compiled->program);
       fix_dims(changed->plan, dims);

@@ -47,7 +47,7 @@ struct tn_session {
 };
 
 struct tn_run {
-  std::atomic<bool> cancelled{false};
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   bool profile = false;
   std::vector<tenon::StepTime> steps;
 };

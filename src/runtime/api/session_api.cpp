@@ -41,9 +41,12 @@ Status run_session(const tn_session& handle, tn_run* run, const tn_value* const*
   }
   RunOptions options;
   if (run) {
-    options.cancelled = &run->cancelled;
-    run->steps.clear();
-    if (run->profile) options.profile = &run->steps;
+    options.cancelled = run->cancelled.get();
+    // Runs without a profile may share the handle, so they do not touch the steps.
+    if (run->profile) {
+      run->steps.clear();
+      options.profile = &run->steps;
+    }
   }
   TN_ASSIGN_OR_RETURN(auto results, session.run(std::move(values), targets, options));
   for (size_t i = 0; i < output_count; ++i)
@@ -84,13 +87,22 @@ void tn_session_memory(const tn_session* session, int64_t* used, int64_t* peak) 
   if (peak) *peak = session ? session->session->memory().peak() : 0;
 }
 
-tn_run* tn_run_create(void) { return new (std::nothrow) tn_run(); }
+tn_run* tn_run_create(void) {
+  try {
+    return new tn_run();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void tn_run_release(tn_run* run) { delete run; }
 void tn_run_cancel(tn_run* run) {
-  if (run) run->cancelled.store(true);
+  if (run) run->cancelled->store(true);
 }
 void tn_run_reset(tn_run* run) {
-  if (run) run->cancelled.store(false);
+  if (run) run->cancelled->store(false);
+}
+void tn_run_follow(tn_run* run, const tn_run* leader) {
+  if (run && leader) run->cancelled = leader->cancelled;
 }
 void tn_run_enable_profile(tn_run* run, int enable) {
   if (run) run->profile = enable != 0;
