@@ -1,5 +1,3 @@
-#include <set>
-
 #include "api/model_handle.h"
 #include "compiler/compile.h"
 
@@ -55,16 +53,13 @@ void fix_dims(Plan& plan, const std::map<std::string, int64_t>& dims) {
   }
 }
 
-// Makes every named value that some step computes an output, after the model's own.
+// Makes every named value that some step computes an output, after the model's own and in order of computation.
 void keep_values(Plan& plan) {
-  std::set<std::string> taken(plan.output_names.begin(), plan.output_names.end());
   for (const Step& step : plan.steps)
     for (PlanValueId v : step.outputs) {
-      if (v == kNoValue) continue;
-      const std::string& name = plan.values[static_cast<size_t>(v)].name;
-      if (name.empty() || !taken.insert(name).second) continue;
+      if (v == kNoValue || plan.values[static_cast<size_t>(v)].name.empty()) continue;
       plan.outputs.push_back(v);
-      plan.output_names.push_back(name);
+      plan.output_names.push_back(plan.values[static_cast<size_t>(v)].name);
     }
 }
 
