@@ -79,28 +79,28 @@ nb::object to_object(Value value) {
   return is_array ? array_over(object, nb::cast<const Value&>(object)) : nb::handle(package().object_from)(object);
 }
 
-// chosen: positions of the outputs to return, or None for all.
-nb::list run_feed(const NamedSession& session, const nb::dict& feed, nb::handle chosen, Run* run) {
+// chosen: positions of the outputs to return, or None for all. An output that is chosen twice is one object.
+nb::list run_feed(const NamedSession& session, const nb::dict& feed, const std::optional<std::vector<size_t>>& chosen,
+                  Run* run) {
   Feed inputs(session, feed);
   const size_t count = session.session.output_count();
   std::vector<Value> outputs(count);
-  std::vector<unsigned char> wanted(count, chosen.is_none());
-  if (!chosen.is_none())
-    for (nb::handle position : chosen) wanted.at(nb::cast<size_t>(position)) = 1;
+  std::vector<unsigned char> wanted(count, !chosen);
+  if (chosen)
+    for (size_t i : *chosen) wanted.at(i) = 1;
   {
     nb::gil_scoped_release no_gil;
     session.session.run(inputs.values(), outputs, run, wanted.data());
   }
   nb::list results;
-  if (chosen.is_none()) {
+  if (!chosen) {
     for (Value& v : outputs) results.append(to_object(std::move(v)));
-  } else {
-    std::vector<nb::object> made(count);
-    for (nb::handle position : chosen) {
-      const size_t i = nb::cast<size_t>(position);
-      if (!made[i].is_valid()) made[i] = to_object(std::move(outputs[i]));
-      results.append(made[i]);
-    }
+    return results;
+  }
+  std::vector<nb::object> made(count);
+  for (size_t i : *chosen) {
+    if (!made[i].is_valid()) made[i] = to_object(std::move(outputs[i]));
+    results.append(made[i]);
   }
   return results;
 }

@@ -67,8 +67,7 @@ class InferenceSession:
     """A model, ready to run. Any number of threads may use one session."""
 
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
-        self._sess_options = sess_options
-        options = sess_options if sess_options is not None else SessionOptions()
+        self._sess_options = options = sess_options if sess_options is not None else SessionOptions()
         self._enable_fallback = bool(int(kwargs.get("enable_fallback", 1)))
         self._providers = self._choose(providers, provider_options)
         if options._load_cancelled:

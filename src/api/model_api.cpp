@@ -18,6 +18,11 @@ tn_model::tn_model(std::shared_ptr<ImportedModel> imported) : model(std::move(im
                 {"version", std::to_string(w.model_version)},
                 {"ir_version", std::to_string(w.ir_version)}};
   for (const wire::StringEntry& e : w.metadata) metadata.emplace_back(e.key, e.value);
+  const Graph& graph = model->graph;
+  for (const GraphInput& input : graph.inputs)
+    input_types.push_back(api::make_type_handle(graph.value(input.value).type));
+  for (ValueId output : graph.outputs)
+    output_types.push_back(api::make_type_handle(output == kNone ? Type{} : graph.value(output).type));
 }
 
 namespace {
@@ -145,6 +150,26 @@ const char* tn_model_metadata_key(const tn_model* model, size_t index) {
 }
 const char* tn_model_metadata_value(const tn_model* model, size_t index) {
   return index < tn_model_metadata_count(model) ? model->metadata[index].second.c_str() : nullptr;
+}
+
+size_t tn_model_input_count(const tn_model* model) { return model ? model->input_types.size() : 0; }
+const char* tn_model_input_name(const tn_model* model, size_t index) {
+  if (index >= tn_model_input_count(model)) return nullptr;
+  const Graph& graph = model->model->graph;
+  return graph.value(graph.inputs[index].value).name.c_str();
+}
+const tn_type* tn_model_input_type(const tn_model* model, size_t index) {
+  return index < tn_model_input_count(model) ? model->input_types[index].get() : nullptr;
+}
+int tn_model_input_has_default(const tn_model* model, size_t index) {
+  return index < tn_model_input_count(model) && model->model->graph.inputs[index].default_constant != kNone;
+}
+size_t tn_model_output_count(const tn_model* model) { return model ? model->output_types.size() : 0; }
+const char* tn_model_output_name(const tn_model* model, size_t index) {
+  return index < tn_model_output_count(model) ? model->model->graph.output_names[index].c_str() : nullptr;
+}
+const tn_type* tn_model_output_type(const tn_model* model, size_t index) {
+  return index < tn_model_output_count(model) ? model->output_types[index].get() : nullptr;
 }
 
 }  // extern "C"

@@ -1,3 +1,5 @@
+#include <set>
+
 #include "api/model_handle.h"
 #include "compiler/compile.h"
 
@@ -42,6 +44,18 @@ void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t
   }
 }
 
+// Where the file names an extent of an output that stays symbolic, that name is what users know.
+void use_declared_names(const ImportedModel& model, tn_session& session) {
+  for (size_t i = 0; i < model.wire.graph.outputs.size() && i < session.output_types.size(); ++i) {
+    const auto& declared = model.wire.graph.outputs[i].type.shape;
+    tn_type& type = *session.output_types[i];
+    if (!declared || !type.type.shape || declared->size() != type.dim_texts.size()) continue;
+    for (size_t d = 0; d < declared->size(); ++d)
+      if ((*declared)[d].param && !(*declared)[d].param->empty() && !(*type.type.shape)[d].is_constant())
+        type.dim_texts[d] = std::string(*(*declared)[d].param);
+  }
+}
+
 void fix_dims(Plan& plan, const std::map<std::string, int64_t>& dims) {
   for (PlanValue& v : plan.values) {
     if (!v.type.shape) continue;
@@ -51,6 +65,19 @@ void fix_dims(Plan& plan, const std::map<std::string, int64_t>& dims) {
         return it == dims.end() ? std::nullopt : std::optional(Dim(it->second));
       });
   }
+}
+
+// Makes every named value that some step computes an output, after the model's own.
+void keep_values(Plan& plan) {
+  std::set<std::string> taken(plan.output_names.begin(), plan.output_names.end());
+  for (const Step& step : plan.steps)
+    for (PlanValueId v : step.outputs) {
+      if (v == kNoValue) continue;
+      const std::string& name = plan.values[static_cast<size_t>(v)].name;
+      if (name.empty() || !taken.insert(name).second) continue;
+      plan.outputs.push_back(v);
+      plan.output_names.push_back(name);
+    }
 }
 
 }  // namespace
@@ -66,12 +93,14 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     std::string provider = "reference";
     std::map<std::string, int64_t> dims, denotations;
     int64_t seed = 0;
+    bool keep = false;
     api::OptionReader reader(options);
     reader.text("provider", provider);
     reader.integer("memory_limit", settings.limits.memory_bytes, 1);
     reader.integer("loop_limit", settings.limits.loop_iterations, 1);
     reader.integer("cached_bindings", settings.limits.cached_bindings, 1);
     reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
+    reader.boolean("keep_values", keep);
     reader.integers_by_name("dim", dims);
     reader.integers_by_name("denotation", denotations);
     TN_RETURN_IF_ERROR(reader.finish());
@@ -82,13 +111,15 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     if (!compiled.ok()) return std::move(compiled).status().in(model->model->path);
     if (options) TN_RETURN_IF_ERROR(replace_weights(*compiled, options->weights));
     if (!denotations.empty()) add_denoted(*model->model, denotations, dims);
-    if (!dims.empty()) {
-      auto fixed = std::make_shared<Program>(*compiled->program);
-      fix_dims(fixed->plan, dims);
-      compiled->program = std::move(fixed);
+    if (!dims.empty() || keep) {
+      auto changed = std::make_shared<Program>(*compiled->program);
+      fix_dims(changed->plan, dims);
+      if (keep) keep_values(changed->plan);
+      compiled->program = std::move(changed);
     }
     TN_ASSIGN_OR_RETURN(auto made, Session::make(compiled->program, std::move(compiled->slots), settings));
     *session = api::make_session_handle(std::move(made));
+    use_declared_names(*model->model, **session);
     return {};
   });
 }

@@ -155,6 +155,7 @@ class Layer {
       const int64_t at = batch_first_ ? (n * steps_ + t) * directions_ + d : (t * directions_ + d) * batch_ + n;
       std::ranges::copy(cell.h, y_.data() + at * hidden_);
     }
+    if (length == 0) return {};  // an empty sequence ends with zeros, whatever its initial state
     std::ranges::copy(cell.h, last_h_.data() + state_offset(d, n));
     std::ranges::copy(cell.c, last_c_.data() + state_offset(d, n));
     return c_.services().check_cancelled();

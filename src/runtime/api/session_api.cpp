@@ -8,6 +8,15 @@ tn_session* api::make_session_handle(std::unique_ptr<Session> session) {
     handle->input_types.push_back(std::make_unique<tn_type>(session->input(i).type));
   for (size_t i = 0; i < session->output_count(); ++i)
     handle->output_types.push_back(std::make_unique<tn_type>(session->output(i).type));
+  const Plan& plan = session->program().plan;
+  std::vector<const Step*> makers(plan.values.size());
+  for (const Step& step : plan.steps)
+    for (PlanValueId v : step.outputs)
+      if (v != kNoValue) makers[static_cast<size_t>(v)] = &step;
+  for (PlanValueId v : plan.outputs) {
+    const Step* maker = v == kNoValue ? nullptr : makers[static_cast<size_t>(v)];
+    handle->output_nodes.push_back(maker ? maker->origin : "");
+  }
   handle->session = std::move(session);
   return handle.release();
 }
@@ -67,6 +76,10 @@ const char* tn_session_output_name(const tn_session* session, size_t index) {
 }
 const tn_type* tn_session_output_type(const tn_session* session, size_t index) {
   return index < tn_session_output_count(session) ? session->output_types[index].get() : nullptr;
+}
+
+const char* tn_session_output_node(const tn_session* session, size_t index) {
+  return index < tn_session_output_count(session) ? session->output_nodes[index].c_str() : nullptr;
 }
 
 void tn_session_memory(const tn_session* session, int64_t* used, int64_t* peak) {
