@@ -160,12 +160,14 @@ void bind_sessions(nb::module_& m) {
   nb::class_<NamedSession>(m, "Session")
       .def_prop_ro("input_count", [](const NamedSession& s) { return s.session.input_count(); })
       .def("input_name", [](const NamedSession& s, size_t i) { return s.session.input_name(i); })
-      .def("input_type", [](const NamedSession& s, size_t i) { return s.session.input_type(i); }, nb::keep_alive<0, 1>())
+      .def(
+          "input_type", [](const NamedSession& s, size_t i) { return s.session.input_type(i); }, nb::keep_alive<0, 1>())
       .def("input_has_default", [](const NamedSession& s, size_t i) { return s.session.input_has_default(i); })
       .def_prop_ro("output_count", [](const NamedSession& s) { return s.session.output_count(); })
       .def("output_name", [](const NamedSession& s, size_t i) { return s.session.output_name(i); })
-      .def("output_type", [](const NamedSession& s, size_t i) { return s.session.output_type(i); },
-           nb::keep_alive<0, 1>())
+      .def(
+          "output_type", [](const NamedSession& s, size_t i) { return s.session.output_type(i); },
+          nb::keep_alive<0, 1>())
       .def("run_feed", &run_feed, nb::arg("feed"), nb::arg("chosen").none(), nb::arg("run").none() = nullptr)
       .def("run_values", &run_values, nb::arg("inputs"), nb::arg("outputs"), nb::arg("wanted") = std::vector<bool>{},
            nb::arg("run").none() = nullptr);

@@ -55,7 +55,9 @@ class SessionOptions:
     log_verbosity_level = _Setting(int, 0)
     logid = _Setting(str, "")
     optimized_model_filepath = _Setting(
-        str, "", lambda path: path and "Tenon sessions do not write optimized models; leave optimized_model_filepath empty"
+        str,
+        "",
+        lambda path: path and "Tenon sessions do not write optimized models; leave optimized_model_filepath empty",
     )
     use_deterministic_compute = _Setting(bool, False)
     use_per_session_threads = _Setting(bool, True)

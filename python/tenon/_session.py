@@ -40,7 +40,8 @@ def _load(path_or_bytes, options):
     if not options._initializers:
         return load_native(path_or_bytes, settings, options._files, options._external_initializers)
     # onnxruntime passes over initializers that the model does not have, so that options can serve several models.
-    names = {w["name"] for w in json.loads(load_native(path_or_bytes, settings, options._files).describe("weights"))["weights"]}
+    described = json.loads(load_native(path_or_bytes, settings, options._files).describe("weights"))
+    names = {weight["name"] for weight in described["weights"]}
     weights = dict(options._external_initializers)
     for name, value in options._initializers.items():
         if name in names:

@@ -18,8 +18,8 @@ Status replace_weights(CompiledModel& compiled, const std::map<std::string, Valu
       found = true;
       if (source.dtype != given.dtype() || source.dims != given.dims())
         return invalid_argument("the weight '{}' is {}{}, the tensor given for it is {}{}", name,
-                                dtype_name(source.dtype), shape_text(to_shape(source.dims)),
-                                dtype_name(given.dtype()), shape_text(to_shape(given.dims())));
+                                dtype_name(source.dtype), shape_text(to_shape(source.dims)), dtype_name(given.dtype()),
+                                shape_text(to_shape(given.dims())));
       compiled.slots[i] = given;
     }
     if (!found) return error(Code::NotFound, "the model has no weight called '{}'", name);
@@ -34,7 +34,8 @@ void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t
     if (!input.type.shape) continue;
     for (const GraphInput& g : model.graph.inputs) {
       const GraphValue& value = model.graph.value(g.value);
-      if (value.name != input.name || !value.type.shape || value.type.shape->size() != input.type.shape->size()) continue;
+      if (value.name != input.name || !value.type.shape || value.type.shape->size() != input.type.shape->size())
+        continue;
       for (size_t i = 0; i < value.type.shape->size(); ++i) {
         auto wanted = denotations.find(std::string(wire::denotation((*input.type.shape)[i])));
         auto symbol = (*value.type.shape)[i].as_symbol();
