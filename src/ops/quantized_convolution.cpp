@@ -1,5 +1,5 @@
 #include "ops/convolution.h"
-#include "ops/infer.h"
+#include "ops/shape_checks.h"
 
 namespace tenon {
 
@@ -17,7 +17,7 @@ Status expect_one(const InferContext& c, size_t i, const char* what) {
 Status expect_per_channel(InferContext& c, size_t i, size_t weights, const char* what) {
   const Shape *s = c.shape(i), *w = c.shape(weights);
   if (!s || (is_static(*s) && element_count(*s).equals(1))) return {};
-  return w && !w->empty() ? expect_vector(c, i, (*w)[0], what) : Status();
+  return w && !w->empty() ? expect_shape(c, i, what, {(*w)[0]}) : Status();
 }
 
 Status infer_conv_integer(InferContext& c) {
@@ -47,7 +47,7 @@ Status infer_qlinear_conv(InferContext& c) {
   TN_ASSIGN_OR_RETURN(auto shape, conv_output_shape(c, c.params<ConvParams>(), 0, 3));
   TN_RETURN_IF_ERROR(expect_per_channel(c, 4, 3, "the weights' scale"));
   TN_RETURN_IF_ERROR(expect_per_channel(c, 5, 3, "the weights' zero point"));
-  if (const Shape* w = c.shape(3)) TN_RETURN_IF_ERROR(expect_vector(c, 8, (*w)[0], "the bias"));
+  if (const Shape* w = c.shape(3)) TN_RETURN_IF_ERROR(expect_shape(c, 8, "the bias", {(*w)[0]}));
   c.out(0, c.dtype(7), std::move(shape));
   return {};
 }
