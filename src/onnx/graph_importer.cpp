@@ -4,6 +4,7 @@
 
 #include "onnx/onnx_map.h"
 #include "ops/unsupported.h"
+#include "tensor/value.h"
 
 namespace tenon {
 
@@ -66,8 +67,8 @@ Status GraphImporter::define(std::string_view name, ValueId value) {
 Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std::string source) {
   auto dtype = dtype_from_onnx(proto.data_type);
   if (!dtype) return invalid_model("tensor '{}' has the unknown element type {}", proto.name, proto.data_type);
-  const bool small = !proto.is_external &&
-                     (proto.raw_data ? proto.raw_data->size() : proto.raw.size()) <= kSmallConstantBytes;
+  const bool small =
+      !proto.is_external && (proto.raw_data ? proto.raw_data->size() : proto.raw.size()) <= kSmallConstantBytes;
   auto owner = model_.model.bytes;
   auto external = model_.model.external;
   if (small) {
@@ -78,13 +79,27 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
                   [&proto, owner, external] { return wire::decode_tensor(proto, owner, external.get()); }};
 }
 
+// The caller's tensor when there is one, else the file's.
+Result<Constant> GraphImporter::initializer_constant(const wire::TensorProto& proto, bool is_top) {
+  const auto& weights = model_.options.weights;
+  auto given = is_top ? weights.find(std::string(proto.name)) : weights.end();
+  if (given == weights.end()) return constant_of(proto, source_name(proto.name));
+  const Tensor& tensor = given->second;
+  if (static_cast<int64_t>(tensor.dtype()) != proto.data_type || tensor.dims() != proto.dims)
+    return invalid_argument("it is {}{} in the model, the tensor given for it is {}{}",
+                            dtype_name(static_cast<DType>(proto.data_type)), shape_text(to_shape(proto.dims)),
+                            dtype_name(tensor.dtype()), shape_text(to_shape(tensor.dims())));
+  return Constant::of(source_name(proto.name), tensor);
+}
+
 Status GraphImporter::add_constant(std::string_view name, Constant constant) {
   if (call_) {
     // A constant of a function body is one source, however often the function is called.
     auto [it, is_new] = model_.function_constants.emplace(constant.source, kNone);
     if (!is_new) {
       const Constant& known = (*graph_.constants)[static_cast<size_t>(it->second)];
-      const ValueId v = graph_.add_value(std::string(name), Type::tensor(known.dtype, Shape(known.dims.begin(), known.dims.end())));
+      const ValueId v =
+          graph_.add_value(std::string(name), Type::tensor(known.dtype, Shape(known.dims.begin(), known.dims.end())));
       graph_.value(v).constant = it->second;
       return define(name, v);
     }
@@ -111,7 +126,9 @@ Status GraphImporter::import_initializers(const wire::Graph& wire_graph, const s
       if (!frozen.insert(name).second) return invalid_model("the initializer '{}' is given twice", name);
       return add_constant(name, std::move(constant));
     }
-    default_bytes += storage_bytes(constant.dtype, element_count(Shape(constant.dims.begin(), constant.dims.end())).value()).value_or(0);
+    default_bytes +=
+        storage_bytes(constant.dtype, element_count(Shape(constant.dims.begin(), constant.dims.end())).value())
+            .value_or(0);
     graph_.constants->push_back(std::move(constant));
     if (!defaults.emplace(name, static_cast<ConstantId>(graph_.constants->size() - 1)).second)
       return invalid_model("the initializer '{}' is given twice", name);
@@ -119,7 +136,7 @@ Status GraphImporter::import_initializers(const wire::Graph& wire_graph, const s
   };
   for (const wire::TensorProto& t : wire_graph.initializers) {
     if (t.name.empty()) return invalid_model("an initializer has no name");
-    auto constant = constant_of(t, source_name(t.name));
+    auto constant = initializer_constant(t, is_top);
     if (!constant.ok()) return std::move(constant).status().in("initializer '" + std::string(t.name) + "'");
     TN_RETURN_IF_ERROR(add(t.name, std::move(*constant)));
   }

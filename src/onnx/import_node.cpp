@@ -14,9 +14,9 @@ std::string readable_name(const wire::Node& node) {
 }
 
 constexpr std::string_view type_text(wire::AttributeType type) {
-  constexpr std::string_view names[] = {"undefined", "float",   "int",    "string",        "tensor",
-                                        "graph",     "floats",  "ints",   "strings",       "tensors",
-                                        "graphs",    "sparse tensor", "sparse tensors", "type", "types"};
+  constexpr std::string_view names[] = {"undefined",      "float", "int",     "string",  "tensor", "graph",
+                                        "floats",         "ints",  "strings", "tensors", "graphs", "sparse tensor",
+                                        "sparse tensors", "type",  "types"};
   const auto index = static_cast<size_t>(type);
   return index < std::size(names) ? names[index] : "unknown";
 }
@@ -106,6 +106,10 @@ Tensor ImportNode::tensor_attribute(std::string_view name) {
   if (tensor.ok()) return *tensor;
   fail(std::move(tensor).status().in("attribute '" + std::string(name) + "'"));
   return {};
+}
+Type ImportNode::type_attribute(std::string_view name) {
+  const auto* a = find(name, wire::AttributeType::TypeProto);
+  return a && !a->types.empty() ? type_from_proto(a->types[0], importer_.model().fresh_symbols) : Type{};
 }
 void ImportNode::ignore_attribute(std::string_view name) { read_.emplace(name); }
 
@@ -227,7 +231,8 @@ void ImportNode::finish(const std::vector<ValueId>& results) {
 
 Status ImportNode::check_all_read() const {
   for (const wire::Attribute& a : node_.attributes)
-    if (!read_.contains(a.name)) return invalid_model("{} (version {}) has no attribute '{}'", node_.op_type, version_, a.name);
+    if (!read_.contains(a.name))
+      return invalid_model("{} (version {}) has no attribute '{}'", node_.op_type, version_, a.name);
   return {};
 }
 

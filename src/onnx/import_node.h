@@ -33,6 +33,7 @@ class ImportNode {
   std::vector<float> floats_attribute(std::string_view name);
   std::vector<std::string> strings_attribute(std::string_view name);
   Tensor tensor_attribute(std::string_view name);  // undefined when absent
+  Type type_attribute(std::string_view name);      // unknown when absent
   void ignore_attribute(std::string_view name);    // known, and without meaning here
   // Fields of a parameter struct from the attributes of the same names.
   template <class P>

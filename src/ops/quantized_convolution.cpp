@@ -1,4 +1,5 @@
 #include "ops/convolution.h"
+#include "ops/infer.h"
 #include "ops/shape_checks.h"
 
 namespace tenon {

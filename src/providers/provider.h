@@ -23,6 +23,8 @@ class KernelServices {
   // Runs a sub-graph of the step on these inputs.
   virtual Result<std::vector<Value>> run_body(size_t body, std::vector<Value> inputs) = 0;
   virtual size_t body_input_count(size_t body) = 0;
+  // What is known of a sub-graph's output without running it.
+  virtual Type body_output_type(size_t body, size_t output) = 0;
   // An error when the caller cancelled the run or a limit is reached; long kernels ask now and then.
   virtual Status check_cancelled() = 0;
   virtual const std::shared_ptr<MemoryBudget>& budget() = 0;

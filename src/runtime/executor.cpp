@@ -65,8 +65,8 @@ class PlanRun {
     Cell& c = cell(v);
     const bool lent = c.boxed.tensor() && !c.boxed.tensor()->owner();
     if (!c.boxed.empty() && !lent) return c.boxed;
-    TN_ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(c.view.dtype, {c.view.dims.begin(), c.view.dims.end()},
-                                                      state_.budget));
+    TN_ASSIGN_OR_RETURN(Tensor copy,
+                        Tensor::allocate(c.view.dtype, {c.view.dims.begin(), c.view.dims.end()}, state_.budget));
     copy_elements(c.view, copy.view());
     return Value(std::move(copy));
   }
@@ -117,8 +117,7 @@ class PlanRun {
     for (size_t s = segment.begin; s < segment.end; ++s) {
       if (state_.cancelled && state_.cancelled->load(std::memory_order_relaxed))
         return error(Code::Cancelled, "the run was cancelled");
-      for (const PlacedValue& p : segment.placed[s - segment.begin])
-        TN_RETURN_IF_ERROR(prepare_output(p, arena));
+      for (const PlacedValue& p : segment.placed[s - segment.begin]) TN_RETURN_IF_ERROR(prepare_output(p, arena));
       Status status = run_step(s, segment.placed[s - segment.begin]);
       if (!status.ok()) return std::move(status).in("node '" + plan_.steps[s].origin + "'");
       for (PlanValueId v : prepared_.dead_after(s)) cell(v) = Cell{};
@@ -133,8 +132,8 @@ class PlanRun {
         c.view = {p.dtype, p.dims, arena + p.offset};
         return {};
       case PlacedValue::Place::Output: {
-        const size_t index = static_cast<size_t>(
-            std::find(plan_.outputs.begin(), plan_.outputs.end(), p.value) - plan_.outputs.begin());
+        const size_t index =
+            static_cast<size_t>(std::find(plan_.outputs.begin(), plan_.outputs.end(), p.value) - plan_.outputs.begin());
         if (index < targets_.size() && targets_[index] && targets_[index]->dtype == p.dtype &&
             std::ranges::equal(targets_[index]->dims, p.dims)) {
           c.view = {p.dtype, p.dims, targets_[index]->data};
@@ -177,15 +176,17 @@ class PlanRun {
     if (to_caller) {
       const TensorView& target = *targets_[index];
       if (c.view.dtype != target.dtype || !std::ranges::equal(c.view.dims, target.dims))
-        return invalid_argument("output '{}' is {}{}, the buffer given for it is {}{}",
-                                plan_.output_names[index], dtype_name(c.view.dtype),
-                                dims_text(c.view.dims), dtype_name(target.dtype), dims_text(target.dims));
+        return invalid_argument("output '{}' is {}{}, the buffer given for it is {}{}", plan_.output_names[index],
+                                dtype_name(c.view.dtype), dims_text(c.view.dims), dtype_name(target.dtype),
+                                dims_text(target.dims));
       if (c.view.data != target.data) copy_elements(c.view, target);
       return Value(Tensor::borrow(target.dtype, {target.dims.begin(), target.dims.end()}, target.data, nullptr));
     }
     // Results must not alias weights or lent memory: whoever gets them may write to them or outlive the lender.
     const Tensor* tensor = c.boxed.tensor();
-    const bool made_here = prepared_.is_made_by_step(v);
+    const auto before = plan_.outputs.begin() + static_cast<std::ptrdiff_t>(index);
+    const bool first_name = std::find(plan_.outputs.begin(), before, v) == before;
+    const bool made_here = prepared_.is_made_by_step(v) && first_name;
     const bool shareable = tensor ? tensor->owner() && (made_here || state_.depth > 0) : !c.boxed.empty();
     if (shareable) return c.boxed;
     TensorView view = c.view;
@@ -244,8 +245,8 @@ class PlanRun::Services final : public KernelServices {
       Cell& cell = run_.cell(c.outer);
       // A body ends before its captures do, so views are lent, not copied.
       if (cell.boxed.empty() && cell.view.dtype != DType::Undefined)
-        captures.push_back(Tensor::borrow(cell.view.dtype, {cell.view.dims.begin(), cell.view.dims.end()},
-                                          cell.view.data, nullptr));
+        captures.push_back(
+            Tensor::borrow(cell.view.dtype, {cell.view.dims.begin(), cell.view.dims.end()}, cell.view.data, nullptr));
       else
         captures.push_back(cell.boxed);
     }
@@ -256,6 +257,11 @@ class PlanRun::Services final : public KernelServices {
   }
 
   size_t body_input_count(size_t body) override { return step_.bodies[body]->inputs.size(); }
+  Type body_output_type(size_t body, size_t output) override {
+    const Plan& plan = *step_.bodies[body];
+    const PlanValueId v = output < plan.outputs.size() ? plan.outputs[output] : kNoValue;
+    return v == kNoValue ? Type{} : plan.values[static_cast<size_t>(v)].type;
+  }
 
   Status check_cancelled() override {
     const auto* flag = run_.state().cancelled;

@@ -91,6 +91,13 @@ std::optional<Type> merge(const Type& a, const Type& b) {
   return merged;
 }
 
+Type without_shape(const Type& type) {
+  Type bare = type;
+  bare.shape.reset();
+  if (type.element) bare.element = std::make_shared<const Type>(without_shape(*type.element));
+  return bare;
+}
+
 Type join(const Type& a, const Type& b) {
   if (a.kind != b.kind) return Type{};
   Type joined = a;

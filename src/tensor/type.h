@@ -29,6 +29,8 @@ struct Type {
   friend bool operator==(const Type& a, const Type& b);
 };
 
+// The same without any shape, also inside sequences and optionals.
+Type without_shape(const Type& type);
 // What both describe, taken together; or nothing when they contradict (kind, dtype, rank or integer dims).
 std::optional<Type> merge(const Type& a, const Type& b);
 // What holds for either: dims that differ become fresh() symbols, ranks that differ become unknown.

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include <algorithm>
 #include "ops/split.h"
-
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"

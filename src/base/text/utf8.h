@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tenon {
+
+inline constexpr char32_t kMaxCodePoint = 0x10FFFF;
+// Bytes that are not UTF-8 decode to values above every code point, and encode to the same bytes again.
+inline constexpr char32_t kInvalidByte = 0x110000;
+
+// The next code point of a text that is not empty, which is taken off its front.
+inline char32_t next_code_point(std::string_view& text) {
+  const auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  const size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
+  constexpr char32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  char32_t code = length == 1 ? lead : lead & (0x7Fu >> length);
+  bool valid = length != 0 && length <= text.size();
+  for (size_t i = 1; valid && i < length; ++i) {
+    valid = byte(i) >> 6 == 2;
+    code = code << 6 | (byte(i) & 0x3Fu);
+  }
+  valid = valid && code >= least[length] && code <= kMaxCodePoint && (code < 0xD800 || code > 0xDFFF);
+  if (!valid) code = kInvalidByte + lead;
+  text.remove_prefix(valid ? length : 1);
+  return code;
+}
+
+inline void append_code_point(std::string& text, char32_t code) {
+  auto put = [&](char32_t byte) { text += static_cast<char>(static_cast<unsigned char>(byte)); };
+  if (code >= kInvalidByte) {
+    put(code - kInvalidByte);
+  } else if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | code >> 6);
+    put(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  } else {
+    put(0xF0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3F));
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  }
+}
+
+inline std::vector<char32_t> code_points(std::string_view text) {
+  std::vector<char32_t> result;
+  while (!text.empty()) result.push_back(next_code_point(text));
+  return result;
+}
+
+}  // namespace tenon

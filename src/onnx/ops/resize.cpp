@@ -1,0 +1,70 @@
+#include "ops/resize.h"
+#include "onnx/onnx_map.h"
+#include "ops/grid.h"
+
+namespace tenon {
+
+namespace {
+
+// What Upsample and Resize before version 11 do: output x comes from x / scale.
+Params old_params(ImportNode& n) {
+  ResizeParams params;
+  params.mode = n.string_attribute("mode", "nearest");
+  if (params.mode == "bilinear") params.mode = "linear";
+  params.coordinate_transformation_mode = "asymmetric";
+  params.nearest_mode = "old";
+  return Params::of(std::move(params));
+}
+
+void import_resize(ImportNode& n) {
+  if (n.version() < 11) {
+    n.finish(n.emit(OpId::Resize, old_params(n), {n.input(0), kNone, n.input(1)}));
+    return;
+  }
+  auto params = n.read_params<ResizeParams>();
+  if (params.nearest_mode == "old") n.fail(invalid_model("nearest_mode 'old' is not known"));
+  n.finish(n.emit(OpId::Resize, Params::of(std::move(params)), n.inputs()));
+}
+
+// Version 1 scales height and width, version 7 takes all scales as an attribute, version 9 as an input.
+void import_upsample(ImportNode& n) {
+  Params params = old_params(n);
+  ValueId scales = n.input(1);
+  if (n.version() < 7) {
+    const float list[] = {1, 1, n.float_attribute("height_scale", 1), n.float_attribute("width_scale", 1)};
+    scales = n.constant(Tensor::of<float>({4}, list));
+  } else if (n.version() < 9) {
+    const auto list = n.floats_attribute("scales");
+    scales = n.constant(Tensor::of<float>({static_cast<int64_t>(list.size())}, list));
+  }
+  n.finish(n.emit(OpId::Resize, std::move(params), {n.input(0), kNone, scales}));
+}
+
+// Before version 20, and in the contrib domain, modes are named after two dimensions.
+void import_grid_sample(ImportNode& n) {
+  auto params = n.read_params<GridSampleParams>();
+  if (params.mode == "bilinear") params.mode = "linear";
+  if (params.mode == "bicubic") params.mode = "cubic";
+  n.finish(n.emit(OpId::GridSample, Params::of(std::move(params)), n.inputs()));
+}
+
+}  // namespace
+
+template <>
+void onnx_mapping<OpId::Resize>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "Resize", OpId::Resize, import_resize);
+  map.custom(kOnnxDomain, "Upsample", OpId::Resize, import_upsample);
+}
+
+template <>
+void onnx_mapping<OpId::GridSample>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "GridSample", OpId::GridSample, import_grid_sample);
+  map.custom(kMicrosoftDomain, "GridSample", OpId::GridSample, import_grid_sample);
+}
+
+template <>
+void onnx_mapping<OpId::AffineGrid>(OnnxMap& map) {
+  map.same(kOnnxDomain, "AffineGrid", OpId::AffineGrid);
+}
+
+}  // namespace tenon

@@ -1,0 +1,44 @@
+#include "onnx/onnx_map.h"
+
+namespace tenon {
+
+namespace {
+
+void import_tfidf(ImportNode& n) {
+  Params params = n.read_params(OpId::TfIdfVectorizer);
+  std::vector<ValueId> inputs{n.input(0)};
+  if (n.has_attribute("weights")) {
+    const auto weights = n.floats_attribute("weights");
+    inputs.push_back(n.attribute_weight("weights", Tensor::of<float>({static_cast<int64_t>(weights.size())}, weights)));
+  }
+  n.finish(n.emit(OpId::TfIdfVectorizer, std::move(params), std::move(inputs)));
+}
+
+}  // namespace
+
+template <>
+void onnx_mapping<OpId::StringConcat>(OnnxMap& map) {
+  map.same(kOnnxDomain, "StringConcat", OpId::StringConcat);
+}
+
+template <>
+void onnx_mapping<OpId::StringNormalizer>(OnnxMap& map) {
+  map.same(kOnnxDomain, "StringNormalizer", OpId::StringNormalizer);
+}
+
+template <>
+void onnx_mapping<OpId::StringSplit>(OnnxMap& map) {
+  map.same(kOnnxDomain, "StringSplit", OpId::StringSplit);
+}
+
+template <>
+void onnx_mapping<OpId::RegexFullMatch>(OnnxMap& map) {
+  map.same(kOnnxDomain, "RegexFullMatch", OpId::RegexFullMatch);
+}
+
+template <>
+void onnx_mapping<OpId::TfIdfVectorizer>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "TfIdfVectorizer", OpId::TfIdfVectorizer, import_tfidf);
+}
+
+}  // namespace tenon

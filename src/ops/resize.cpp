@@ -1,0 +1,180 @@
+#include "ops/resize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ops/infer.h"
+
+namespace tenon {
+
+std::vector<int64_t> ResizeParams::resized_axes(int64_t rank) const {
+  std::vector<int64_t> result(static_cast<size_t>(rank));
+  std::iota(result.begin(), result.end(), int64_t{0});
+  if (!axes) return result;
+  result = *axes;
+  for (int64_t& axis : result) axis += axis < 0 ? rank : 0;
+  return result;
+}
+
+namespace {
+
+bool is_one_of(const std::string& text, std::initializer_list<const char*> allowed) {
+  return std::any_of(allowed.begin(), allowed.end(), [&](const char* a) { return text == a; });
+}
+
+Status check_params(const ResizeParams& p) {
+  if (!is_one_of(p.mode, {"nearest", "linear", "cubic"}))
+    return invalid_model("mode '{}' is none of nearest, linear, cubic", p.mode);
+  if (!is_one_of(p.nearest_mode, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "old"}))
+    return invalid_model("nearest_mode '{}' is not known", p.nearest_mode);
+  if (!is_one_of(p.coordinate_transformation_mode,
+                 {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
+                  "tf_crop_and_resize", "tf_half_pixel_for_nn"}))
+    return invalid_model("coordinate_transformation_mode '{}' is not known", p.coordinate_transformation_mode);
+  if (!is_one_of(p.keep_aspect_ratio_policy, {"stretch", "not_larger", "not_smaller"}))
+    return invalid_model("keep_aspect_ratio_policy '{}' is none of stretch, not_larger, not_smaller",
+                         p.keep_aspect_ratio_policy);
+  return {};
+}
+
+Status check_count(size_t given, size_t needed, const char* what) {
+  if (given == needed) return {};
+  return invalid_model("{} has {} entries for {} axes", what, given, needed);
+}
+
+Status set_extent(AxisResize& axis, double extent) {
+  if (!(extent >= 0) || extent > 1e15) return error(Code::ResourceLimit, "an axis cannot be resized to {}", extent);
+  axis.to = static_cast<int64_t>(extent);
+  if (axis.from == 0 && axis.to > 0) return invalid_model("an empty axis cannot be resized to {}", axis.to);
+  return {};
+}
+
+Status plan_from_sizes(const ResizeParams& p, std::vector<AxisResize>& plan, const std::vector<int64_t>& axes,
+                       std::span<const int64_t> sizes) {
+  TN_RETURN_IF_ERROR(check_count(sizes.size(), axes.size(), "sizes"));
+  double common = p.keep_aspect_ratio_policy == "not_larger" ? HUGE_VAL : 0;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    AxisResize& axis = plan[static_cast<size_t>(axes[i])];
+    TN_RETURN_IF_ERROR(set_extent(axis, static_cast<double>(sizes[i])));
+    axis.scale = axis.from == 0 ? 1 : static_cast<double>(axis.to) / static_cast<double>(axis.from);
+    common = p.keep_aspect_ratio_policy == "not_larger" ? std::min(common, axis.scale) : std::max(common, axis.scale);
+  }
+  if (p.keep_aspect_ratio_policy == "stretch") return {};
+  for (int64_t a : axes) {
+    AxisResize& axis = plan[static_cast<size_t>(a)];
+    axis.scale = common;
+    TN_RETURN_IF_ERROR(set_extent(axis, std::floor(common * static_cast<double>(axis.from) + 0.5)));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<std::vector<AxisResize>> plan_resize(const ResizeParams& p, std::span<const int64_t> dims,
+                                            std::span<const float> scales, std::span<const int64_t> sizes) {
+  std::vector<AxisResize> plan;
+  for (int64_t d : dims) plan.push_back({d, d, 1});
+  const std::vector<int64_t> axes = p.resized_axes(static_cast<int64_t>(dims.size()));
+  if (scales.empty()) {
+    TN_RETURN_IF_ERROR(plan_from_sizes(p, plan, axes, sizes));
+    return plan;
+  }
+  TN_RETURN_IF_ERROR(check_count(scales.size(), axes.size(), "scales"));
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (!(scales[i] > 0)) return invalid_model("the scale {} is not positive", scales[i]);
+    AxisResize& axis = plan[static_cast<size_t>(axes[i])];
+    axis.scale = scales[i];
+    // In float, as exporters compute the extents that later nodes rely on.
+    TN_RETURN_IF_ERROR(set_extent(axis, std::floor(static_cast<float>(axis.from) * scales[i])));
+  }
+  return plan;
+}
+
+namespace {
+
+// The extent of a symbolic axis: exact for whole factors and unit fractions, open for others.
+Dim scaled_extent(InferContext& c, const Dim& extent, float scale) {
+  if (scale == 1) return extent;
+  if (scale == std::floor(scale) && scale > 0 && scale < 1e6f) return extent * Dim(static_cast<int64_t>(scale));
+  const float inverse = 1 / scale;
+  // Only powers of two have an exact inverse, so only these divide exactly in float.
+  if (scale > 0 && inverse < 1e6f && std::exp2(std::round(std::log2(inverse))) == inverse)
+    return floor_div(extent, Dim(static_cast<int64_t>(inverse)));
+  return c.fresh_symbol();
+}
+
+bool is_given(const InferContext& c, size_t i) {
+  if (!c.has(i)) return false;
+  const Shape* s = c.shape(i);
+  return !s || !element_count(*s).equals(0);
+}
+
+Result<Shape> static_shape(const ResizeParams& p, const Shape& shape, const Tensor* scales,
+                           const std::vector<int64_t>& sizes) {
+  std::vector<int64_t> dims;
+  for (const Dim& d : shape) dims.push_back(d.value());
+  TN_ASSIGN_OR_RETURN(auto plan, plan_resize(p, dims, scales ? scales->as<float>() : std::span<const float>(), sizes));
+  Shape result;
+  for (const AxisResize& axis : plan) result.push_back(Dim(axis.to));
+  return result;
+}
+
+Result<Shape> resized_shape(InferContext& c, const ResizeParams& p, const Shape& shape) {
+  const bool by_scales = is_given(c, 2) && !is_given(c, 3);
+  const Tensor* scales = by_scales ? c.constant(2) : nullptr;
+  auto sizes = by_scales ? std::nullopt : c.values(3);
+  if (!scales && !sizes) return c.fresh_shape(shape.size());
+  const std::vector<int64_t> axes = p.resized_axes(static_cast<int64_t>(shape.size()));
+  TN_RETURN_IF_ERROR(check_count(scales ? static_cast<size_t>(scales->size()) : sizes->size(), axes.size(),
+                                 scales ? "scales" : "sizes"));
+  if (is_static(shape) && (scales || is_static(*sizes))) {
+    std::vector<int64_t> extents;
+    for (size_t i = 0; sizes && i < sizes->size(); ++i) extents.push_back((*sizes)[i].value());
+    return static_shape(p, shape, scales, extents);
+  }
+  Shape result = shape;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    Dim& extent = result[static_cast<size_t>(axes[i])];
+    if (scales)
+      extent = scaled_extent(c, extent, scales->as<float>()[i]);
+    else
+      extent = p.keep_aspect_ratio_policy == "stretch" ? (*sizes)[i] : c.fresh_symbol();
+  }
+  return result;
+}
+
+Status infer_resize(InferContext& c) {
+  const auto& p = c.params<ResizeParams>();
+  TN_RETURN_IF_ERROR(check_params(p));
+  TN_RETURN_IF_ERROR(c.expect_tensor(0, p.mode == "nearest" ? kAnyType : kNumbers));
+  TN_RETURN_IF_ERROR(c.expect_tensor(1, kFloats));
+  TN_RETURN_IF_ERROR(c.expect_tensor(2, {DType::Float32}));
+  TN_RETURN_IF_ERROR(c.expect_tensor(3, {DType::Int64}));
+  if (!is_given(c, 2) && !is_given(c, 3)) return invalid_model("either scales or sizes must be given");
+  const Shape* shape = c.shape(0);
+  if (!shape) {
+    c.out(0, c.dtype(0), std::nullopt);
+    return {};
+  }
+  const int64_t rank = static_cast<int64_t>(shape->size());
+  if (p.axes) TN_RETURN_IF_ERROR(normalize_axes(*p.axes, rank).status());
+  if (p.coordinate_transformation_mode == "tf_crop_and_resize") {
+    if (!is_given(c, 1)) return invalid_model("tf_crop_and_resize needs a region (input 1)");
+    const Dim count = c.shape(1) ? element_count(*c.shape(1)) : c.fresh_symbol();
+    const size_t needed = 2 * (p.axes ? p.axes->size() : shape->size());
+    if (count.is_constant()) TN_RETURN_IF_ERROR(check_count(static_cast<size_t>(count.value()), needed, "roi"));
+  }
+  TN_ASSIGN_OR_RETURN(Shape result, resized_shape(c, p, *shape));
+  c.out(0, c.dtype(0), std::move(result));
+  return {};
+}
+
+}  // namespace
+
+template <>
+OpDef op_definition<OpId::Resize>() {
+  return define<ResizeParams>({.inputs = {1, 4}, .outputs = {1, 1}, .infer = infer_resize});
+}
+
+}  // namespace tenon

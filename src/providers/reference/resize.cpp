@@ -1,0 +1,168 @@
+#include "ops/resize.h"
+
+#include "providers/reference/indexing.h"
+#include "providers/reference/interpolation.h"
+#include "providers/reference/kernel.h"
+#include "providers/reference/movement.h"
+
+namespace tenon {
+
+namespace {
+
+// An axis, and the part of it that tf_crop_and_resize looks at (in fractions of the axis).
+struct Axis : AxisResize {
+  double region_begin = 0, region_end = 1;
+};
+
+// Where output element i lies on the input axis; nothing when it is outside the region's source.
+std::optional<double> source_coordinate(const ResizeParams& p, const Axis& axis, int64_t i) {
+  const std::string& mode = p.coordinate_transformation_mode;
+  const double x = static_cast<double>(i), last = static_cast<double>(axis.from - 1);
+  // The exact width, of which the real one is the whole part.
+  const double width = axis.scale * static_cast<double>(axis.from);
+  if (mode == "align_corners") return width == 1 ? 0 : x * last / (width - 1);
+  if (mode == "asymmetric") return x / axis.scale;
+  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
+  if (mode == "pytorch_half_pixel" && width == 1) return -0.5;
+  if (mode == "half_pixel_symmetric") {
+    const double shift = static_cast<double>(axis.from) / 2 * (1 - static_cast<double>(axis.to) / width);
+    return shift + (x + 0.5) / axis.scale - 0.5;
+  }
+  if (mode == "tf_crop_and_resize") {
+    const double length = (axis.region_end - axis.region_begin) * last;
+    const double at = axis.region_begin * last + (width == 1 ? length / 2 : x * length / (width - 1));
+    return at >= 0 && at <= last ? std::optional(at) : std::nullopt;  // NaN is outside, too
+  }
+  return (x + 0.5) / axis.scale - 0.5;
+}
+
+int64_t nearest_index(const ResizeParams& p, const Axis& axis, double x) {
+  const std::string& mode = p.nearest_mode;
+  const bool up = mode == "ceil" || (mode == "old" && axis.scale < 1);
+  const double rounded = up                             ? std::ceil(x)
+                         : mode == "round_prefer_floor" ? std::ceil(x - 0.5)
+                         : mode == "round_prefer_ceil"  ? std::floor(x + 0.5)
+                                                        : std::floor(x);
+  return static_cast<int64_t>(std::clamp(rounded, 0.0, static_cast<double>(axis.from - 1)));
+}
+
+// The input elements that make one output element along an axis.
+struct Tap {
+  int64_t index;
+  double weight;
+};
+
+std::vector<Tap> taps_at(const ResizeParams& p, const Axis& axis, double x) {
+  const bool is_cubic = p.mode == "cubic";
+  // Antialiasing widens the kernel when the image shrinks.
+  const double stretch = p.antialias ? std::min(axis.scale, 1.0) : 1;
+  const int64_t reach = static_cast<int64_t>(std::ceil((is_cubic ? 2 : 1) / stretch));
+  const int64_t left = static_cast<int64_t>(std::floor(x)) - reach + 1;
+  std::vector<Tap> taps;
+  double sum = 0;
+  for (int64_t i = left; i < left + 2 * reach; ++i) {
+    const double distance = (static_cast<double>(i) - x) * stretch;
+    double weight = is_cubic ? cubic_weight(distance, p.cubic_coeff_a) : linear_weight(distance);
+    if (p.exclude_outside && (i < 0 || i >= axis.from)) weight = 0;
+    sum += weight;
+    if (weight != 0) taps.push_back({std::clamp<int64_t>(i, 0, axis.from - 1), weight});
+  }
+  if ((p.antialias || p.exclude_outside) && sum != 0)
+    for (Tap& tap : taps) tap.weight /= sum;
+  return taps;
+}
+
+bool is_unchanged(const Axis& axis) {
+  return axis.from == axis.to && std::abs(axis.scale - 1) < 1e-9 && axis.region_begin == 0 && axis.region_end == 1;
+}
+
+// Interpolates along one axis.
+Result<Tensor> resize_axis(KernelContext& c, const Tensor& in, const Axis& axis, size_t at) {
+  const auto& p = c.params<ResizeParams>();
+  std::vector<int64_t> dims = in.dims();
+  dims[at] = axis.to;
+  TN_ASSIGN_OR_RETURN(Tensor out, Tensor::allocate(DType::Float64, dims, c.budget()));
+  const AxisSplit split(in.dims(), static_cast<int64_t>(at));
+  const double* from = in.as<double>().data();
+  double* to = out.as_mutable<double>().data();
+  for (int64_t i = 0; i < axis.to; ++i) {
+    const auto x = source_coordinate(p, axis, i);
+    const std::vector<Tap> taps = x ? taps_at(p, axis, *x) : std::vector<Tap>{};
+    for (int64_t o = 0; o < split.outer; ++o) {
+      for (int64_t k = 0; k < split.inner; ++k) {
+        double sum = x ? 0 : p.extrapolation_value;
+        for (const Tap& tap : taps) sum += tap.weight * from[(o * axis.from + tap.index) * split.inner + k];
+        to[(o * axis.to + i) * split.inner + k] = sum;
+      }
+    }
+  }
+  return out;
+}
+
+Status interpolate(KernelContext& c, const std::vector<Axis>& axes) {
+  const TensorView& out = c.out(0);
+  TN_ASSIGN_OR_RETURN(Tensor work, to_doubles(c.in(0), c.budget()));
+  for (size_t at = 0; at < axes.size(); ++at) {
+    if (is_unchanged(axes[at])) continue;
+    TN_ASSIGN_OR_RETURN(work, resize_axis(c, work, axes[at], at));
+  }
+  return dispatch_numbers(out.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    auto target = out.as<T>();
+    for (size_t i = 0; i < target.size(); ++i) target[i] = sampled<T>(work.as<double>()[i]);
+    return Status();
+  });
+}
+
+Status pick_nearest(KernelContext& c, const std::vector<Axis>& axes) {
+  const auto& p = c.params<ResizeParams>();
+  std::vector<AxisMap> maps;
+  bool needs_fill = false;
+  for (const Axis& axis : axes) {
+    AxisMap& map = maps.emplace_back(axis_range(axis.to));
+    if (is_unchanged(axis)) continue;
+    for (int64_t& i : map) {
+      const auto x = source_coordinate(p, axis, i);
+      i = x ? nearest_index(p, axis, *x) : kFill;
+      needs_fill = needs_fill || !x;
+    }
+  }
+  if (!needs_fill) return copy_mapped(c.in(0), c.out(0), maps);
+  return dispatch_numbers(c.out(0).dtype, [&](auto tag) {
+    const auto fill = sampled<typename decltype(tag)::type>(p.extrapolation_value);
+    return copy_mapped(c.in(0), c.out(0), maps, &fill);
+  });
+}
+
+// The regions of tf_crop_and_resize: all begins, then all ends.
+Status read_regions(KernelContext& c, const std::vector<int64_t>& resized, std::vector<Axis>& axes) {
+  if (!c.has(1) || c.params<ResizeParams>().coordinate_transformation_mode != "tf_crop_and_resize") return {};
+  return dispatch_floats(c.in(1).dtype, [&](auto tag) {
+    auto region = c.in(1).as<typename decltype(tag)::type>();
+    for (size_t i = 0; i < resized.size(); ++i) {
+      axes[static_cast<size_t>(resized[i])].region_begin = widen(region[i]);
+      axes[static_cast<size_t>(resized[i])].region_end = widen(region[resized.size() + i]);
+    }
+    return Status();
+  });
+}
+
+}  // namespace
+
+template <>
+KernelFunction reference_kernel<OpId::Resize>() {
+  return [](KernelContext& c) -> Status {
+    const auto& p = c.params<ResizeParams>();
+    if (c.out(0).size() == 0) return {};
+    const bool by_sizes = c.has(3) && c.in(3).size() > 0;
+    const auto scales = by_sizes ? std::span<const float>() : std::span<const float>(c.in(2).as<float>());
+    const auto sizes = by_sizes ? std::span<const int64_t>(c.in(3).as<int64_t>()) : std::span<const int64_t>();
+    TN_ASSIGN_OR_RETURN(auto plan, plan_resize(p, c.in(0).dims, scales, sizes));
+    std::vector<Axis> axes;
+    for (const AxisResize& a : plan) axes.push_back({a});
+    TN_RETURN_IF_ERROR(read_regions(c, p.resized_axes(c.in(0).rank()), axes));
+    return p.mode == "nearest" ? pick_nearest(c, axes) : interpolate(c, axes);
+  };
+}
+
+}  // namespace tenon

@@ -1,0 +1,136 @@
+#include "ops/text.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/text/regex.h"
+#include "base/text/unicode.h"
+#include "base/text/utf8.h"
+#include "providers/reference/indexing.h"
+#include "providers/reference/kernel.h"
+
+namespace tenon {
+
+namespace {
+
+bool is_white_space(char32_t c) {
+  return (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x1F) || c == 0x85 || category_matches(category_of(c), "Z");
+}
+
+// How many bytes of white space a text begins with.
+size_t leading_space(std::string_view text) {
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    std::string_view next = rest;
+    if (!is_white_space(next_code_point(next))) break;
+    rest = next;
+  }
+  return text.size() - rest.size();
+}
+
+// Words between runs of white space; the last part is what is left when no more splits are allowed.
+std::vector<std::string> split_words(std::string_view text, uint64_t max_splits) {
+  std::vector<std::string> parts;
+  text.remove_prefix(leading_space(text));
+  while (!text.empty() && parts.size() < max_splits) {
+    std::string_view rest = text;
+    while (!rest.empty() && leading_space(rest) == 0) next_code_point(rest);
+    parts.emplace_back(text.substr(0, text.size() - rest.size()));
+    rest.remove_prefix(leading_space(rest));
+    text = rest;
+  }
+  if (!text.empty()) parts.emplace_back(text);
+  return parts;
+}
+
+std::vector<std::string> split_at(std::string_view text, std::string_view delimiter, uint64_t max_splits) {
+  std::vector<std::string> parts;
+  for (size_t found; parts.size() < max_splits && (found = text.find(delimiter)) != text.npos;) {
+    parts.emplace_back(text.substr(0, found));
+    text.remove_prefix(found + delimiter.size());
+  }
+  parts.emplace_back(text);
+  return parts;
+}
+
+}  // namespace
+
+template <>
+KernelFunction reference_kernel<OpId::StringConcat>() {
+  return [](KernelContext& c) -> Status {
+    const TensorView &a = c.in(0), &b = c.in(1), &out = c.out(0);
+    if (out.size() == 0) return {};
+    const auto left = a.as<std::string>(), right = b.as<std::string>();
+    for (Walker<2> w(out.dims, {broadcast_strides(a.dims, out.dims), broadcast_strides(b.dims, out.dims)}); w.more();
+         w.next())
+      out.as<std::string>()[static_cast<size_t>(w.position())] =
+          left[static_cast<size_t>(w.at(0))] + right[static_cast<size_t>(w.at(1))];
+    return {};
+  };
+}
+
+template <>
+KernelFunction reference_kernel<OpId::StringNormalizer>() {
+  return [](KernelContext& c) -> Status {
+    const auto& p = c.params<StringNormalizerParams>();
+    auto key = [&](const std::string& word) { return p.is_case_sensitive ? word : to_lower(word); };
+    std::unordered_set<std::string> stopwords;
+    for (const std::string& word : p.stopwords) stopwords.insert(key(word));
+    std::vector<std::string> kept;
+    for (const std::string& word : c.in(0).as<std::string>()) {
+      if (!stopwords.empty() && stopwords.contains(key(word))) continue;
+      kept.push_back(p.case_change_action == "LOWER"   ? to_lower(word)
+                     : p.case_change_action == "UPPER" ? to_upper(word)
+                                                       : word);
+    }
+    if (kept.empty()) kept.emplace_back();
+    std::vector<int64_t> dims{static_cast<int64_t>(kept.size())};
+    if (c.in(0).rank() == 2) dims.insert(dims.begin(), 1);
+    TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, std::move(dims)));
+    std::ranges::move(kept, out.as<std::string>().begin());
+    return {};
+  };
+}
+
+template <>
+KernelFunction reference_kernel<OpId::StringSplit>() {
+  return [](KernelContext& c) -> Status {
+    const auto& p = c.params<StringSplitParams>();
+    // A negative limit wraps to one that no text reaches.
+    const uint64_t max_splits = static_cast<uint64_t>(p.maxsplit.value_or(-1));
+    std::vector<std::vector<std::string>> parts;
+    size_t most = 0;
+    for (const std::string& text : c.in(0).as<std::string>()) {
+      parts.push_back(p.delimiter.empty() ? split_words(text, max_splits) : split_at(text, p.delimiter, max_splits));
+      most = std::max(most, parts.back().size());
+    }
+    const Dims dims = c.in(0).dims;
+    if (c.wants(1)) {
+      TN_ASSIGN_OR_RETURN(TensorView counts, c.allocate(1, {dims.begin(), dims.end()}));
+      for (size_t i = 0; i < parts.size(); ++i) counts.as<int64_t>()[i] = static_cast<int64_t>(parts[i].size());
+    }
+    if (!c.wants(0)) return {};
+    std::vector<int64_t> padded(dims.begin(), dims.end());
+    padded.push_back(static_cast<int64_t>(most));
+    TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, std::move(padded)));
+    for (size_t i = 0; i < parts.size(); ++i)
+      std::ranges::move(parts[i], out.as<std::string>().begin() + static_cast<std::ptrdiff_t>(i * most));
+    return {};
+  };
+}
+
+template <>
+KernelFunction reference_kernel<OpId::RegexFullMatch>() {
+  return [](KernelContext& c) -> Status {
+    TN_ASSIGN_OR_RETURN(const Regex regex, Regex::compile(c.params<RegexFullMatchParams>().pattern));
+    const auto texts = c.in(0).as<std::string>();
+    auto matches = c.out(0).as<bool>();
+    for (size_t i = 0; i < texts.size(); ++i) {
+      TN_RETURN_IF_ERROR(c.services().check_cancelled());
+      matches[i] = regex.full_match(texts[i]);
+    }
+    return {};
+  };
+}
+
+}  // namespace tenon
