@@ -1,9 +1,16 @@
 #include "providers/reference/movement.h"
 
+#include <algorithm>
+
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 
 namespace tenon {
+
+void copy_unpacked(const TensorView& in, const TensorView& out) {
+  if (!is_sub_byte(in.dtype)) return copy_elements(in, out);
+  std::ranges::copy(raw<uint8_t>(in), raw<uint8_t>(out).begin());
+}
 
 AxisMap axis_range(int64_t count, int64_t start, int64_t step) {
   AxisMap map;

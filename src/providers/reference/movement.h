@@ -8,6 +8,9 @@
 // Mechanisms that ops which only move elements share.
 namespace tenon {
 
+// out = in, element by element. Unlike copy_elements, for views that hold packed types one element per byte.
+void copy_unpacked(const TensorView& in, const TensorView& out);
+
 // Where each output index along one axis comes from: an input index, or kFill.
 using AxisMap = std::vector<int64_t>;
 inline constexpr int64_t kFill = -1;
