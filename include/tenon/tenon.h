@@ -36,6 +36,7 @@ typedef struct tn_value tn_value;
 typedef struct tn_type tn_type;
 typedef struct tn_options tn_options;
 typedef struct tn_run tn_run;
+typedef struct tn_npz tn_npz;
 
 /* ---- Version and machine ---- */
 
@@ -75,11 +76,17 @@ TN_API void tn_options_release(tn_options* options);
  * error that names the nearest known key.
  *   load:    map=1|0 (0 copies files instead of mapping them), freeze_inputs=1|0 (initializers listed as inputs become
  *            weights), external_folder=DIR (for models from memory), max_nesting=N
+ *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES, loop_limit=N
  *   session: provider=reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
- *            dimension becomes a fixed one)
+ *            dimension becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry this
+ *            denotation), keep_values=1|0 (every named value that the compiled model computes becomes an output after
+ *            the model's own, in the order of computation)
+ *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,... (for tn_model_random_inputs)
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
-/* A tensor that replaces the initializer of this name when a session is made. The value is retained. */
+/* A tensor that replaces the initializer of this name, with the same element type and shape; the value is retained.
+ * When a model is loaded, everything derived from the initializer's values sees the tensor, and external data it would
+ * have come from is not read. When a session is made, it replaces a weight that is already part of the model. */
 TN_API tn_status* tn_options_set_weight(tn_options* options, const char* name, const tn_value* value);
 /* Bytes that stand for an external-data file of this name when a model is loaded. They must outlive the model. */
 TN_API tn_status* tn_options_add_file(tn_options* options, const char* name, const void* data, size_t size);
@@ -88,6 +95,8 @@ TN_API tn_status* tn_options_add_file(tn_options* options, const char* name, con
 
 TN_API tn_status* tn_context_create(const tn_options* options, tn_context** context);
 TN_API void tn_context_release(tn_context* context);
+/* The most threads that a run in this context uses, the caller's included; of the default context for NULL. */
+TN_API int tn_context_threads(const tn_context* context);
 
 /* ---- Element types: the numbers of ONNX ---- */
 
@@ -172,6 +181,50 @@ TN_API tn_status* tn_map_get(const tn_value* value, tn_value** keys, tn_value** 
 /* The type of a value, as text: "float[2, 3]". Release with tn_string_release. */
 TN_API tn_status* tn_value_type_text(const tn_value* value, char** text);
 
+/* A tensor from JSON text: one element ("3", "true", "\"oak\"", "\"nan\"") or nested lists of them ("[[1, 2], [3, 4]]").
+ * dims NULL: the lists give the shape, and one element is a scalar. Else: one element fills that shape, and lists must
+ * hold as many elements. A number that the element type cannot hold is an error. */
+TN_API tn_status* tn_tensor_from_json(tn_dtype dtype, const int64_t* dims, size_t rank, const char* json,
+                                      tn_value** value);
+/* What a value holds, as one JSON object: kind, type, and of tensors dtype, shape, min, max and mean of the finite
+ * numbers, how many are not finite, and the first max_elements elements (NaN and infinities as text); of sequences,
+ * optionals and maps what is inside. Release with tn_string_release. */
+TN_API tn_status* tn_value_describe(const tn_value* value, size_t max_elements, char** json);
+
+/* How far a value is from the one it should be. The caller sets `size` to sizeof(tn_comparison). */
+typedef struct tn_comparison {
+  size_t size;
+  int comparable;         /* 0: kinds, element types, shapes, lengths or keys differ; what follows means nothing then */
+  int64_t elements;       /* of all tensors inside */
+  int64_t mismatches;     /* elements with |actual - expected| > atol + rtol * |expected|; NaN agrees with NaN */
+  int64_t first_mismatch; /* the position of an element, or -1 */
+  int64_t nan_pairs;      /* elements that are NaN in both */
+  double max_abs;         /* the largest |actual - expected| */
+  double max_rel;         /* the largest |actual - expected| / |expected| */
+  double cosine;          /* of the angle between all elements taken as vectors */
+} tn_comparison;
+/* A negative rtol or atol means the default of the element type: what rounding explains for floats, 0 for the rest. */
+TN_API tn_status* tn_value_compare(const tn_value* actual, const tn_value* expected, double rtol, double atol,
+                                   tn_comparison* comparison);
+
+/* ---- Array files: NumPy's .npy and .npz ---- */
+
+/* NumPy has no name for some element types (bfloat16, float8, int4, ...) and saves their bytes: `unnamed` says which
+ * type such an array has, TN_UNDEFINED refuses it; for other arrays it does not count. The file may stay mapped as long
+ * as the value lives: replace it by renaming another over it. */
+TN_API tn_status* tn_npy_read(const char* path, tn_dtype unnamed, tn_value** value);
+/* Writes a tensor; an existing file is replaced at once. */
+TN_API tn_status* tn_npy_write(const char* path, const tn_value* value);
+/* Opens an archive of arrays. Values read from it outlive it. */
+TN_API tn_status* tn_npz_open(const char* path, tn_npz** npz);
+TN_API void tn_npz_release(tn_npz* npz);
+TN_API size_t tn_npz_count(const tn_npz* npz);
+/* The array's name, without ".npy". */
+TN_API const char* tn_npz_name(const tn_npz* npz, size_t index);
+TN_API tn_status* tn_npz_read(const tn_npz* npz, size_t index, tn_dtype unnamed, tn_value** value);
+/* Writes tensors under their names, which must be unique; an existing file is replaced at once. */
+TN_API tn_status* tn_npz_write(const char* path, const char* const* names, const tn_value* const* values, size_t count);
+
 /* ---- Types of inputs and outputs ---- */
 
 TN_API tn_kind tn_type_kind(const tn_type* type);
@@ -210,6 +263,25 @@ TN_API const char* tn_model_property(const tn_model* model, const char* name);
 TN_API size_t tn_model_metadata_count(const tn_model* model);
 TN_API const char* tn_model_metadata_key(const tn_model* model, size_t index);
 TN_API const char* tn_model_metadata_value(const tn_model* model, size_t index);
+/* What the model takes and gives, in the order of a session's inputs and outputs. */
+TN_API size_t tn_model_input_count(const tn_model* model);
+TN_API const char* tn_model_input_name(const tn_model* model, size_t index);
+TN_API const tn_type* tn_model_input_type(const tn_model* model, size_t index);
+/* 1 when the input may be left out because the model gives it a value (an initializer listed as input). */
+TN_API int tn_model_input_has_default(const tn_model* model, size_t index);
+TN_API size_t tn_model_output_count(const tn_model* model);
+TN_API const char* tn_model_output_name(const tn_model* model, size_t index);
+TN_API const tn_type* tn_model_output_type(const tn_model* model, size_t index);
+
+/* Makes inputs for trying a model out: numbers, strings, lists and maps that the nodes which read them accept (indices
+ * inside what they index, divisors that are not zero, ...), the same for the same seed on every machine.
+ *   inputs   one per model input, in the order of a session's. NULL on entry: the caller gets a new handle (or NULL
+ *            still, when the model gives the input a value). A value of the caller's stays as it is, and its shape
+ *            decides the symbolic dimensions it names. A dimension nobody decides is 1 as the first extent and
+ *            otherwise a small number.
+ */
+TN_API tn_status* tn_model_random_inputs(const tn_model* model, const tn_options* options, tn_value** inputs,
+                                         size_t input_count);
 
 /* ---- Sessions ---- */
 
@@ -226,6 +298,8 @@ TN_API int tn_session_input_has_default(const tn_session* session, size_t index)
 TN_API size_t tn_session_output_count(const tn_session* session);
 TN_API const char* tn_session_output_name(const tn_session* session, size_t index);
 TN_API const tn_type* tn_session_output_type(const tn_session* session, size_t index);
+/* The node that computes an output; "" when it is an input or a weight. */
+TN_API const char* tn_session_output_node(const tn_session* session, size_t index);
 
 /* Bytes of run memory in use now and at most so far. */
 TN_API void tn_session_memory(const tn_session* session, int64_t* used, int64_t* peak);
@@ -238,6 +312,8 @@ TN_API void tn_run_release(tn_run* run);
 /* Makes runs that use this handle stop soon with TN_CANCELLED, from any thread; reset allows new ones. */
 TN_API void tn_run_cancel(tn_run* run);
 TN_API void tn_run_reset(tn_run* run);
+/* Makes run and leader share one state of being cancelled: that of leader. Call it before run is used. */
+TN_API void tn_run_follow(tn_run* run, const tn_run* leader);
 /* Records the time of every step of the next run. */
 TN_API void tn_run_enable_profile(tn_run* run, int enable);
 /* Steps of the last profiled run: a JSON array of {name, kernel, start_us, duration_us}. */

@@ -230,12 +230,68 @@ class Value {
     detail::check(tn_value_type_text(get(), &text));
     return detail::take_text(text);
   }
+  // Without dims the nesting of the lists is the shape.
+  static Value from_json(tn_dtype dtype, const std::string& json, const std::vector<int64_t>* dims = nullptr) {
+    static constexpr int64_t kScalar = 0;  // an address for the dims of a scalar
+    const int64_t* shape = !dims ? nullptr : dims->empty() ? &kScalar : dims->data();
+    tn_value* value = nullptr;
+    detail::check(tn_tensor_from_json(dtype, shape, dims ? dims->size() : 0, json.c_str(), &value));
+    return Value(value);
+  }
+  std::string describe(size_t max_elements = 8) const {
+    char* text = nullptr;
+    detail::check(tn_value_describe(get(), max_elements, &text));
+    return detail::take_text(text);
+  }
+  // How far this is from what it should be; negative tolerances mean those of the element type.
+  tn_comparison compare(const Value& expected, double rtol = -1, double atol = -1) const {
+    tn_comparison comparison{};
+    comparison.size = sizeof comparison;
+    detail::check(tn_value_compare(get(), expected.get(), rtol, atol, &comparison));
+    return comparison;
+  }
+
+  static Value read_npy(const std::string& path, tn_dtype unnamed = TN_UNDEFINED) {
+    tn_value* value = nullptr;
+    detail::check(tn_npy_read(path.c_str(), unnamed, &value));
+    return Value(value);
+  }
+  void write_npy(const std::string& path) const { detail::check(tn_npy_write(path.c_str(), get())); }
 
   tn_value* get() const { return handle_.get(); }
   tn_value* release() { return handle_.release(); }
 
  private:
   detail::Owner<tn_value, tn_value_release> handle_;
+};
+
+// An archive of arrays, NumPy's .npz.
+class Npz {
+ public:
+  explicit Npz(const std::string& path) {
+    tn_npz* npz = nullptr;
+    detail::check(tn_npz_open(path.c_str(), &npz));
+    handle_.reset(npz);
+  }
+  size_t size() const { return tn_npz_count(handle_.get()); }
+  std::string name(size_t i) const { return tn_npz_name(handle_.get(), i); }
+  Value read(size_t i, tn_dtype unnamed = TN_UNDEFINED) const {
+    tn_value* value = nullptr;
+    detail::check(tn_npz_read(handle_.get(), i, unnamed, &value));
+    return Value(value);
+  }
+  static void write(const std::string& path, std::span<const std::pair<std::string, Value>> arrays) {
+    std::vector<const char*> names;
+    std::vector<const tn_value*> values;
+    for (const auto& [name, value] : arrays) {
+      names.push_back(name.c_str());
+      values.push_back(value.get());
+    }
+    detail::check(tn_npz_write(path.c_str(), names.data(), values.data(), arrays.size()));
+  }
+
+ private:
+  detail::Owner<tn_npz, tn_npz_release> handle_;
 };
 
 // Keys and values for loading models and making sessions.
@@ -272,6 +328,7 @@ class Context {
     detail::check(tn_context_create(options.get(), &context));
     handle_.reset(context);
   }
+  int threads() const { return tn_context_threads(get()); }
   tn_context* get() const { return handle_.get(); }
 
  private:
@@ -284,6 +341,8 @@ class Run {
   Run() : handle_(tn_run_create()) {}
   void cancel() { tn_run_cancel(get()); }
   void reset() { tn_run_reset(get()); }
+  // Cancelling either one cancels both.
+  void follow(const Run& leader) { tn_run_follow(get(), leader.get()); }
   void enable_profile(bool enable = true) { tn_run_enable_profile(get(), enable); }
   std::string profile_json() const {
     char* text = nullptr;
@@ -338,6 +397,22 @@ class Model {
     for (size_t i = 0; i < tn_model_warning_count(get()); ++i) messages.emplace_back(tn_model_warning(get(), i));
     return messages;
   }
+  size_t input_count() const { return tn_model_input_count(get()); }
+  std::string input_name(size_t i) const { return tn_model_input_name(get(), i); }
+  TypeView input_type(size_t i) const { return TypeView(tn_model_input_type(get(), i)); }
+  bool input_has_default(size_t i) const { return tn_model_input_has_default(get(), i) != 0; }
+  size_t output_count() const { return tn_model_output_count(get()); }
+  std::string output_name(size_t i) const { return tn_model_output_name(get(), i); }
+  TypeView output_type(size_t i) const { return TypeView(tn_model_output_type(get(), i)); }
+
+  // Fills the empty values with what the model accepts; options: seed, dim:NAME, shape:NAME.
+  void fill_inputs(std::span<Value> inputs, const Options& options = {}) const {
+    std::vector<tn_value*> handles;
+    for (const Value& v : inputs) handles.push_back(v.get());
+    detail::check(tn_model_random_inputs(get(), options.get(), handles.data(), handles.size()));
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (!inputs[i] && handles[i]) inputs[i] = Value(handles[i]);
+  }
   tn_model* get() const { return handle_.get(); }
 
  private:
@@ -359,6 +434,8 @@ class Session {
   size_t output_count() const { return tn_session_output_count(get()); }
   std::string output_name(size_t i) const { return tn_session_output_name(get(), i); }
   TypeView output_type(size_t i) const { return TypeView(tn_session_output_type(get(), i)); }
+  // The node that computes an output; "" when it is an input or a weight.
+  std::string output_node(size_t i) const { return tn_session_output_node(get(), i); }
 
   // One value per input; an empty Value takes the input's default.
   std::vector<Value> run(std::span<const Value> inputs, Run* run = nullptr) const {

@@ -3,7 +3,46 @@
 #include <nanobind/nanobind.h>
 
 #include <tenon/tenon.hpp>
+#include <vector>
 
 void bind_errors(nanobind::module_& m);
 void bind_values(nanobind::module_& m);
 void bind_models(nanobind::module_& m);
+void bind_sessions(nanobind::module_& m);
+
+// A model, and the bytes of files it was given: sessions read them where they are.
+struct LoadedModel {
+  tenon::Model model;
+  std::vector<nanobind::bytes> files;
+};
+
+// What the package gives the native part once, when it is imported: numpy's array type, the dtype of each element type,
+// and the conversions that are not worth writing in C++. Held until the process ends.
+struct Package {
+  PyObject* ndarray = nullptr;
+  PyObject* dtypes[TN_INT2 + 1] = {};   // by tn_dtype; null where an array cannot be made over a tensor's bytes
+  PyObject* value_from = nullptr;       // (object, Type) -> Value
+  PyObject* object_from = nullptr;      // (Value) -> object
+  PyObject* explain_names = nullptr;    // (feed, Session): raises what is wrong with the names of a feed
+};
+Package& package();
+
+// A numpy array over the tensor's elements; the array keeps `value`, a Python object of class Value, alive.
+nanobind::object array_over(nanobind::handle value, const tenon::Value& tensor);
+
+// What Tenon reads while the caller of a run holds the array.
+class LentArray {
+ public:
+  LentArray() = default;
+  LentArray(const LentArray&) = delete;
+  LentArray& operator=(const LentArray&) = delete;
+  ~LentArray() {
+    if (view_.obj) PyBuffer_Release(&view_);
+  }
+  // A tensor over the elements of a row-major, aligned numpy array in the machine's byte order and a type that C has.
+  // Null when the array is anything else.
+  tn_value* lend(nanobind::handle array);
+
+ private:
+  Py_buffer view_{};
+};

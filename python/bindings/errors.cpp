@@ -1,16 +1,41 @@
+#include <nanobind/stl/map.h>
+
+#include <cstring>
+#include <map>
+
 #include "bindings.h"
 
 namespace nb = nanobind;
 
-// tenon.Error becomes _tenon.Error(message, code); the package maps codes to its exception classes.
+namespace {
+
+PyObject* base_class = nullptr;
+// Exception class by tn_code; what is not in it is raised as the base class.
+PyObject* classes[TN_INTERNAL + 1] = {};
+
+void set_error_classes(const std::map<int, nb::object>& by_code) {
+  for (const auto& [code, type] : by_code) {
+    if (code < 0 || code > TN_INTERNAL) throw nb::index_error("no such error code");
+    Py_XDECREF(classes[code]);
+    classes[code] = nb::object(type).release().ptr();
+  }
+}
+
+}  // namespace
+
+// tenon::Error becomes the class the package chose for its code, called with (message, code).
 void bind_errors(nb::module_& m) {
-  static PyObject* type = PyErr_NewException("tenon._tenon.Error", PyExc_RuntimeError, nullptr);
-  m.attr("Error") = nb::borrow(type);
+  base_class = PyErr_NewException("tenon.Error", PyExc_RuntimeError, nullptr);
+  m.attr("Error") = nb::borrow(base_class);
+  m.def("set_error_classes", &set_error_classes);
   nb::register_exception_translator([](const std::exception_ptr& p, void*) {
     try {
       std::rethrow_exception(p);
     } catch (const tenon::Error& e) {
-      nb::object arguments = nb::make_tuple(nb::str(e.what()), static_cast<int>(e.code()));
+      PyObject* type = classes[e.code()] ? classes[e.code()] : base_class;
+      // Names in a model need not be UTF-8.
+      nb::object text = nb::steal(PyUnicode_DecodeUTF8(e.what(), static_cast<Py_ssize_t>(strlen(e.what())), "replace"));
+      nb::object arguments = nb::make_tuple(text, static_cast<int>(e.code()));
       PyErr_SetObject(type, arguments.ptr());
     }
   });

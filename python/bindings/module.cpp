@@ -9,4 +9,5 @@ NB_MODULE(_tenon, m) {
   bind_errors(m);
   bind_values(m);
   bind_models(m);
+  bind_sessions(m);
 }

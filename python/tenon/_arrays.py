@@ -1,9 +1,10 @@
-"""Between numpy arrays and Tenon values."""
+"""Between Python objects and Tenon values. The native part takes plain arrays itself; the rest comes here."""
 
 import ml_dtypes
 import numpy as np
 
 from . import _tenon
+from ._errors import InvalidArgument, NotImplemented
 
 # ONNX element type number -> numpy dtype. Types numpy lacks come from ml_dtypes.
 NUMPY_TYPES = {
@@ -34,9 +35,19 @@ NUMPY_TYPES = {
     25: np.dtype(ml_dtypes.uint2),
     26: np.dtype(ml_dtypes.int2),
 }
+# The names that onnxruntime prints.
+TYPE_NAMES = (
+    "undefined", "float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "double",
+    "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
+    "float8e5m2fnuz", "uint4", "int4", "float4e2m1", "float8e8m0", "uint2", "int2",
+)  # fmt: skip
 STRING = 8
 FIRST_ML_DTYPE = 16
+INTEGERS = frozenset((2, 3, 4, 5, 6, 7, 12, 13, 21, 22, 25, 26))
+SUB_BYTE = frozenset((21, 22, 23, 25, 26))
 _CODES = {dtype: code for code, dtype in NUMPY_TYPES.items() if code != STRING}
+
+KIND_TENSOR, KIND_SEQUENCE, KIND_OPTIONAL, KIND_MAP = 1, 2, 3, 4
 
 
 def dtype_code(dtype):
@@ -47,38 +58,55 @@ def dtype_code(dtype):
     return _CODES.get(dtype.newbyteorder("="))
 
 
+def element_code(element_type):
+    """The ONNX number of a numpy type or of an ONNX number."""
+    if isinstance(element_type, (int, np.integer)) and not isinstance(element_type, bool):
+        if int(element_type) not in NUMPY_TYPES:
+            raise InvalidArgument(f"{element_type} is not an element type")
+        return int(element_type)
+    code = dtype_code(element_type)
+    if code is None:
+        raise InvalidArgument(f"{element_type} has no ONNX element type")
+    return code
+
+
 def _string_bytes(item):
     return item if isinstance(item, bytes) else str(item).encode("utf-8", "surrogateescape")
 
 
-def value_from_array(array):
-    """A tensor over the array's memory; copies only strings, sub-byte elements and arrays that are not row-major."""
+def _plain(array):
+    """The array row-major, aligned and in the machine's byte order; itself if it is so already."""
+    native = array.dtype.newbyteorder("=")
+    if array.flags.c_contiguous and array.flags.aligned and array.dtype == native:
+        return array
+    return np.require(array, dtype=native, requirements=("C", "A")).reshape(array.shape)
+
+
+def value_from_array(array, copy=False, code=None):
+    """A tensor over the array's memory. Strings, sub-byte elements and arrays that are not plain are always copied."""
     array = np.asarray(array)
-    code = dtype_code(array.dtype)
     if code is None:
-        raise TypeError(f"arrays of dtype {array.dtype} have no ONNX element type")
+        code = dtype_code(array.dtype)
+        if code is None:
+            raise InvalidArgument(f"arrays of dtype {array.dtype} have no ONNX element type")
     if code == STRING:
         return _tenon.Value.from_strings([_string_bytes(s) for s in array.ravel()], list(array.shape))
-    shape = array.shape
-    array = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("=")).reshape(shape)
+    array = _plain(array)
     if code >= FIRST_ML_DTYPE:  # as bit patterns
         array = array.view(np.uint16 if array.dtype.itemsize == 2 else np.uint8)
-    return _tenon.Value.from_array(array, code)
+    return _tenon.Value.from_array(array, code, copy)
 
 
 def array_from_value(value):
-    """The tensor's elements without a copy (strings and sub-byte elements are copied)."""
+    """The tensor's elements without a copy; strings and sub-byte elements are copied."""
     code = value.dtype
     if code == STRING:
         array = np.empty(len(strings := value.strings()), dtype=object)
         array[:] = [s.decode("utf-8", "surrogateescape") for s in strings]
         return array.reshape(value.dims)
-    array = value.array()
-    dtype = NUMPY_TYPES[code]
-    return array if array.dtype == dtype else array.view(dtype)
-
-
-KIND_TENSOR, KIND_SEQUENCE, KIND_OPTIONAL, KIND_MAP = 1, 2, 3, 4
+    if code in SUB_BYTE:
+        return value.unpacked().array().view(NUMPY_TYPES[code])
+    return value.array()
 
 
 def to_python(value):
@@ -95,23 +123,77 @@ def to_python(value):
     return dict(zip(array_from_value(keys).tolist(), array_from_value(values).tolist()))
 
 
-def from_python(item, declared):
-    """The value for an input of the declared type."""
-    if isinstance(item, _tenon.Value):
-        return item
+def _castable(kind, code):
+    """Python's numbers have no exact type, but a float is not an integer and a text is not a number."""
+    if code == STRING or kind in "OUST":
+        return code == STRING and kind in "OUST"
+    if NUMPY_TYPES[code].kind == "b":
+        return kind == "b"
+    return kind in "biu" or code not in INTEGERS
+
+
+def _tensor(item, declared, copy):
+    if item is None:
+        raise InvalidArgument("None is given for an input that is not optional")
+    if isinstance(item, np.ndarray):
+        return value_from_array(item, copy)
+    array = np.asarray(item)
+    wanted = NUMPY_TYPES.get(declared.dtype)
+    typed = hasattr(item, "dtype")  # scalars of numpy, tensors of other frameworks
+    if not typed and wanted is not None and array.dtype != wanted:
+        if not _castable(array.dtype.kind, declared.dtype):
+            raise InvalidArgument(f"{TYPE_NAMES[declared.dtype]} is expected, the value given is {array.dtype}")
+        array = array.astype(wanted)
+    return value_from_array(array, copy)
+
+
+def _map(item, declared):
+    keys = np.array(list(item.keys()), dtype=object if declared.dtype == STRING else np.int64)
+    values = np.array(list(item.values()), dtype=NUMPY_TYPES[declared.element.dtype])
+    return _tenon.Value.map(value_from_array(keys), value_from_array(values))
+
+
+def from_python(item, declared, copy=False):
+    """The value for an input of the declared type. What is inside sequences, optionals and maps is copied, so that
+    results, which may hold it too, never share memory with the caller's arrays."""
+    native = getattr(item, "_native", item)
+    if isinstance(native, _tenon.Value):
+        return native
+    if hasattr(item, "dense_shape"):
+        raise NotImplemented("sparse tensors cannot be fed to a model")
     if declared.kind == KIND_OPTIONAL:
         element = declared.element
         if item is None:
             return _tenon.Value.optional(None, element)
-        return _tenon.Value.optional(from_python(item, element), element)
+        return _tenon.Value.optional(from_python(item, element, True), element)
     if declared.kind == KIND_SEQUENCE:
+        if not isinstance(item, (list, tuple)):
+            raise InvalidArgument(f"a list is expected, not {type(item).__name__}")
         element = declared.element
-        return _tenon.Value.sequence([from_python(i, element) for i in item], element)
+        return _tenon.Value.sequence([from_python(i, element, True) for i in item], element)
     if declared.kind == KIND_MAP:
-        keys = np.array(list(item.keys()), dtype=object if declared.dtype == STRING else np.int64)
-        element = declared.element
-        values = np.array(list(item.values()), dtype=NUMPY_TYPES[element.dtype])
-        return _tenon.Value.map(value_from_array(keys), value_from_array(values))
-    if not isinstance(item, np.ndarray) and not np.isscalar(item) and not isinstance(item, np.generic):
-        item = np.asarray(item, dtype=NUMPY_TYPES.get(declared.dtype))
-    return value_from_array(item)
+        if not isinstance(item, dict):
+            raise InvalidArgument(f"a dict is expected, not {type(item).__name__}")
+        return _map(item, declared)
+    return _tensor(item, declared, copy)
+
+
+def explain_names(feed, session):
+    """Raises what is wrong with the names of a feed, as onnxruntime does."""
+    names = [session.input_name(i) for i in range(session.input_count)]
+    required = [name for i, name in enumerate(names) if not session.input_has_default(i)]
+    missing = [name for name in required if name not in feed]
+    if missing:
+        raise ValueError(f"Required inputs ({missing}) are missing from input feed ({list(feed)}).")
+    for name in feed:
+        if name not in names:
+            raise InvalidArgument(f"Invalid input name: {name}")
+
+
+_tenon.set_package(
+    np.ndarray,
+    [None if code in SUB_BYTE or code == STRING else NUMPY_TYPES.get(code) for code in range(len(TYPE_NAMES))],
+    from_python,
+    to_python,
+    explain_names,
+)

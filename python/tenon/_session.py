@@ -1,48 +1,255 @@
+"""InferenceSession."""
+
+import concurrent.futures
+import json
 import os
+import sys
+import threading
+import warnings
 
-from . import _tenon
-from ._arrays import from_python, to_python
+from . import _info, _providers, _tenon
+from ._arrays import explain_names
+from ._binding import IOBinding
+from ._config import EXTERNAL_FOLDER, NATIVE_PREFIX, RECORD_ASSIGNMENT
+from ._devices import cpu_memory, get_ep_devices
+from ._errors import Fail, InvalidArgument, ModelLoadCanceled, NotImplemented
+from ._model import load_native
+from ._nodes import ModelMetadata, NodeArg, OrtEpAssignedNode, OrtEpAssignedSubgraph
+from ._options import SessionOptions
+from ._profile import Profile
+from ._values import OrtValue, OrtValueVector
+
+_pool_lock = threading.Lock()
+_pool = None
 
 
-class Model:
-    """An ONNX model that was read but not compiled."""
+def _threads():
+    """The threads of run_async, made when they are first needed."""
+    global _pool
+    with _pool_lock:
+        if _pool is None:
+            _pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="tenon")
+        return _pool
 
-    def __init__(self, native):
-        self._native = native
 
-    @classmethod
-    def load(cls, path_or_bytes, **options):
-        settings = {key: str(int(value) if isinstance(value, bool) else value) for key, value in options.items()}
-        if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
-            return cls(_tenon.Model.load_memory(bytes(path_or_bytes), settings))
-        return cls(_tenon.Model.load_file(os.fspath(path_or_bytes), settings))
+def _load(path_or_bytes, options):
+    """The native model with the initializers and files that the options give it."""
+    settings = {}
+    if EXTERNAL_FOLDER in options._entries:
+        settings["external_folder"] = options._entries[EXTERNAL_FOLDER]
+    if not options._initializers:
+        return load_native(path_or_bytes, settings, options._files, options._external_initializers)
+    # onnxruntime passes over initializers that the model does not have, so that options can serve several models.
+    names = {w["name"] for w in json.loads(load_native(path_or_bytes, settings, options._files).describe("weights"))["weights"]}
+    weights = dict(options._external_initializers)
+    for name, value in options._initializers.items():
+        if name in names:
+            weights[name] = value
+        else:
+            warnings.warn(f"add_initializer: the model has no initializer called '{name}'", stacklevel=3)
+    return load_native(path_or_bytes, settings, options._files, weights)
 
-    def save(self, path):
-        self._native.save(os.fspath(path))
 
-    def to_bytes(self):
-        return self._native.to_bytes()
+def _native_settings(options):
+    """The native session's options."""
+    settings = {"seed": str(_info.default_seed())} if _info.default_seed() is not None else {}
+    for key, value in options._entries.items():
+        if key.startswith(NATIVE_PREFIX):
+            settings[key[len(NATIVE_PREFIX):]] = value
+    for name, extent in options._dims_by_name.items():
+        settings[f"dim:{name}"] = str(extent)
+    for name, extent in options._dims_by_denotation.items():
+        settings[f"denotation:{name}"] = str(extent)
+    return settings
 
 
 class InferenceSession:
+    """A model, ready to run. Any number of threads may use one session."""
+
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
-        model = Model.load(path_or_bytes)._native
-        self._session = _tenon.Session.create(model)
-        s = self._session
-        self._inputs = {s.input_name(i): i for i in range(s.input_count)}
-        self._input_types = [s.input_type(i) for i in range(s.input_count)]
-        self._outputs = {s.output_name(i): i for i in range(s.output_count)}
+        self._sess_options = sess_options
+        options = sess_options if sess_options is not None else SessionOptions()
+        self._enable_fallback = bool(int(kwargs.get("enable_fallback", 1)))
+        self._providers = self._choose(providers, provider_options)
+        if options._load_cancelled:
+            raise ModelLoadCanceled("loading was cancelled by set_load_cancellation_flag")
+        model = _load(path_or_bytes, options)
+        self._native = native = _tenon.create_session(model, _native_settings(options))
+        self._metadata = ModelMetadata(model)
+        self._nodes = None
+        if options._entries.get(RECORD_ASSIGNMENT) == "1":
+            self._nodes = [OrtEpAssignedNode(node) for node in json.loads(model.describe("graph"))["graph"]["nodes"]]
+        inputs = [NodeArg(native.input_name(i), native.input_type(i)) for i in range(native.input_count)]
+        defaults = [native.input_has_default(i) for i in range(native.input_count)]
+        self._inputs = [arg for arg, default in zip(inputs, defaults) if not default]
+        self._overridable = [arg for arg, default in zip(inputs, defaults) if default]
+        self._outputs = [NodeArg(native.output_name(i), native.output_type(i)) for i in range(native.output_count)]
+        self._input_index = {arg.name: i for i, arg in enumerate(inputs)}
+        self._output_index = {arg.name: i for i, arg in enumerate(self._outputs)}
+        self._profile = Profile(options.profile_file_prefix) if options.enable_profiling else None
+
+    def _choose(self, providers, provider_options):
+        try:
+            return _providers.chosen_providers(providers, provider_options)
+        except ValueError as error:
+            if not self._enable_fallback:
+                raise
+            warnings.warn(f"{error} Falling back to {_providers.CPU}.", stacklevel=3)
+            return {_providers.CPU: {}}
+
+    # What the model is.
+
+    def get_inputs(self):
+        return list(self._inputs)
+
+    def get_outputs(self):
+        return list(self._outputs)
+
+    def get_overridable_initializers(self):
+        """Initializers that are listed as inputs: a run may give them another value."""
+        return list(self._overridable)
+
+    def get_modelmeta(self):
+        return self._metadata
+
+    def get_input_memory_infos(self):
+        return [cpu_memory() for _ in self._inputs]
+
+    def get_output_memory_infos(self):
+        return [cpu_memory() for _ in self._outputs]
+
+    def get_input_epdevices(self):
+        return get_ep_devices() * len(self._inputs)
+
+    def get_session_options(self):
+        return self._sess_options
+
+    # Where it runs.
+
+    def get_providers(self):
+        return list(self._providers)
+
+    def get_provider_options(self):
+        return {name: dict(options) for name, options in self._providers.items()}
+
+    def set_providers(self, providers=None, provider_options=None):
+        self._providers = _providers.chosen_providers(providers, provider_options)
+
+    def disable_fallback(self):
+        self._enable_fallback = False
+
+    def enable_fallback(self):
+        self._enable_fallback = True
+
+    def get_provider_graph_assignment_info(self):
+        """All nodes, on the CPU."""
+        if self._nodes is None:
+            raise Fail(f"Session configuration entry '{RECORD_ASSIGNMENT}' must be set to \"1\" to retrieve EP graph "
+                       "assignment information.")
+        return [OrtEpAssignedSubgraph(_providers.CPU, self._nodes)]
+
+    def get_tuning_results(self):
+        return []
+
+    def set_tuning_results(self, results, *, error_on_invalid=False):
+        if results and error_on_invalid:
+            raise InvalidArgument("Tenon has no kernels to tune")
+
+    def set_ep_dynamic_options(self, options):
+        raise NotImplemented("Tenon has no provider with dynamic options")
+
+    def release_captured_graph(self, graph_annotation_id=0):
+        """Without effect: there are no captured graphs."""
+
+    # Runs.
+
+    def _chosen(self, output_names):
+        """Positions of the named outputs; None for all."""
+        if not output_names:
+            return None
+        if isinstance(output_names, str):
+            raise TypeError("output_names must be a list of names, not a str")
+        try:
+            return [self._output_index[name] for name in output_names]
+        except KeyError as error:
+            raise InvalidArgument(f"Invalid output name: {error.args[0]}") from None
 
     def run(self, output_names, input_feed, run_options=None):
-        inputs = [None] * len(self._inputs)
-        for name, item in input_feed.items():
-            i = self._inputs[name]
-            inputs[i] = from_python(item, self._input_types[i])
-        results = self._session.run(inputs, [None] * len(self._outputs))
-        if output_names is None:
-            return [to_python(r) for r in results]
-        return [to_python(results[self._outputs[name]]) for name in output_names]
+        """The outputs of the given names, or all: arrays, lists for sequences, dicts for maps, None for an empty
+        optional. Inputs are not copied unless they are strings, sub-byte, not row-major or inside a list or dict."""
+        if not isinstance(input_feed, dict):
+            input_feed = {name: input_feed[name] for name in input_feed.keys()}
+        chosen = self._chosen(output_names) if output_names else None
+        if self._profile is not None:
+            return self._profile.run(run_options, lambda run: self._native.run_feed(input_feed, chosen, run))
+        return self._native.run_feed(input_feed, chosen, run_options._run if run_options is not None else None)
+
+    def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
+        """Runs in another thread, which then calls callback(results, user_data, error): error is "" when all is well,
+        else the message, with no results."""
+        explain_names(input_feed, self._native)
+
+        def work():
+            try:
+                results, message = self.run(output_names, input_feed, run_options), ""
+            except Exception as error:
+                results, message = [], str(error) or type(error).__name__
+            try:
+                callback(results, user_data, message)
+            except BaseException:
+                threading.excepthook(threading.ExceptHookArgs((*sys.exc_info(), threading.current_thread())))
+
+        _threads().submit(work)
+
+    def _run_native(self, inputs, outputs, wanted, run_options):
+        if self._profile is not None:
+            return self._profile.run(run_options, lambda run: self._native.run_values(inputs, outputs, wanted, run))
+        run = run_options._run if run_options is not None else None
+        return self._native.run_values(inputs, outputs, wanted, run)
+
+    def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
+        """The same with OrtValues in and out."""
+        explain_names(input_dict_ort_values, self._native)
+        inputs = [None] * len(self._input_index)
+        for name, value in input_dict_ort_values.items():
+            inputs[self._input_index[name]] = _native_of(name, value)
+        chosen = self._chosen(output_names) or range(len(self._outputs))
+        wanted = [i in chosen for i in range(len(self._outputs))]
+        results = self._run_native(inputs, [None] * len(wanted), wanted, run_options)
+        return [OrtValue(results[i]) for i in chosen]
+
+    def run_with_iobinding(self, iobinding, run_options=None):
+        """Runs with bound inputs and outputs; the outputs are read from the binding."""
+        if iobinding._session is not self:
+            raise ValueError("IOBinding must be used with the session that created it.")
+        iobinding._run(run_options)
+
+    def run_with_ortvaluevector(self, run_options, feed_names, feeds, fetch_names, fetches, fetch_devices):
+        """Runs with lists of names and values; the outputs are put into `fetches`."""
+        results = self.run_with_ort_values(fetch_names, dict(zip(feed_names, feeds)), run_options)
+        fetches[:] = OrtValueVector(results)
+
+    def io_binding(self):
+        return IOBinding(self)
+
+    def create_ortvalue_from_shape_and_type(self, shape, element_type, device_type, device_id=0, vendor_id=-1):
+        return OrtValue.ortvalue_from_shape_and_type(shape, element_type, device_type, device_id, vendor_id)
+
+    # Profiles.
+
+    def end_profiling(self):
+        """Writes the profile as a Chrome trace and returns the file's name; "" when profiling is off."""
+        if self._profile is None:
+            return ""
+        profile, self._profile = self._profile, None
+        return profile.write()
+
+    def get_profiling_start_time_ns(self):
+        return self._profile.start_ns if self._profile is not None else 0
 
 
-class SessionOptions:
-    pass
+def _native_of(name, value):
+    native = getattr(value, "_native", None)
+    if not isinstance(native, _tenon.Value):
+        raise InvalidArgument(f"input '{name}': an OrtValue that is not sparse is needed, not {type(value).__name__}")
+    return native

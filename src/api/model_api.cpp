@@ -1,4 +1,5 @@
 #include <cstring>
+#include <set>
 
 #include "api/model_handle.h"
 #include "base/file.h"
@@ -17,6 +18,11 @@ tn_model::tn_model(std::shared_ptr<ImportedModel> imported) : model(std::move(im
                 {"version", std::to_string(w.model_version)},
                 {"ir_version", std::to_string(w.ir_version)}};
   for (const wire::StringEntry& e : w.metadata) metadata.emplace_back(e.key, e.value);
+  const Graph& graph = model->graph;
+  for (const GraphInput& input : graph.inputs)
+    input_types.push_back(api::make_type_handle(graph.value(input.value).type));
+  for (ValueId output : graph.outputs)
+    output_types.push_back(api::make_type_handle(output == kNone ? Type{} : graph.value(output).type));
 }
 
 namespace {
@@ -62,11 +68,21 @@ Result<LoadOptions> read_load_options(const tn_options* options) {
   reader.integer("max_nesting", nesting, 1);
   load.import.parse.max_nesting = static_cast<int>(std::min<int64_t>(nesting, 256));
   TN_RETURN_IF_ERROR(reader.finish());
+  if (options)
+    for (const auto& [name, value] : options->weights) load.import.weights.emplace(name, *value.tensor());
   if (options && !options->files.empty())
     load.import.wrap_external = [files = options->files](std::shared_ptr<wire::ExternalData> folder) {
       return std::make_shared<MemoryFiles>(files, std::move(folder));
     };
   return load;
+}
+
+Status check_weight_names(const ImportOptions& options, const wire::Graph& graph) {
+  std::set<std::string_view> names;
+  for (const wire::TensorProto& t : graph.initializers) names.insert(t.name);
+  for (const auto& [name, tensor] : options.weights)
+    if (!names.contains(name)) return error(Code::NotFound, "the model has no initializer called '{}'", name);
+  return {};
 }
 
 }  // namespace
@@ -78,6 +94,7 @@ tn_status* tn_model_load_file(tn_context*, const char* path, const tn_options* o
     if (!path || !model) return invalid_argument("path and model must not be NULL");
     TN_ASSIGN_OR_RETURN(LoadOptions load, read_load_options(options));
     TN_ASSIGN_OR_RETURN(auto imported, import_file(path, load.import));
+    TN_RETURN_IF_ERROR(check_weight_names(load.import, imported->wire.graph));
     *model = new tn_model(std::move(imported));
     return {};
   });
@@ -92,6 +109,7 @@ tn_status* tn_model_load_memory(tn_context*, const void* data, size_t size, cons
     if (size) std::memcpy(copy->data(), data, size);
     const std::string_view bytes(reinterpret_cast<const char*>(copy->data()), size);
     TN_ASSIGN_OR_RETURN(auto imported, import_bytes(bytes, copy, load.external_folder, load.import));
+    TN_RETURN_IF_ERROR(check_weight_names(load.import, imported->wire.graph));
     *model = new tn_model(std::move(imported));
     return {};
   });
@@ -132,6 +150,26 @@ const char* tn_model_metadata_key(const tn_model* model, size_t index) {
 }
 const char* tn_model_metadata_value(const tn_model* model, size_t index) {
   return index < tn_model_metadata_count(model) ? model->metadata[index].second.c_str() : nullptr;
+}
+
+size_t tn_model_input_count(const tn_model* model) { return model ? model->input_types.size() : 0; }
+const char* tn_model_input_name(const tn_model* model, size_t index) {
+  if (index >= tn_model_input_count(model)) return nullptr;
+  const Graph& graph = model->model->graph;
+  return graph.value(graph.inputs[index].value).name.c_str();
+}
+const tn_type* tn_model_input_type(const tn_model* model, size_t index) {
+  return index < tn_model_input_count(model) ? model->input_types[index].get() : nullptr;
+}
+int tn_model_input_has_default(const tn_model* model, size_t index) {
+  return index < tn_model_input_count(model) && model->model->graph.inputs[index].default_constant != kNone;
+}
+size_t tn_model_output_count(const tn_model* model) { return model ? model->output_types.size() : 0; }
+const char* tn_model_output_name(const tn_model* model, size_t index) {
+  return index < tn_model_output_count(model) ? model->model->graph.output_names[index].c_str() : nullptr;
+}
+const tn_type* tn_model_output_type(const tn_model* model, size_t index) {
+  return index < tn_model_output_count(model) ? model->output_types[index].get() : nullptr;
 }
 
 }  // extern "C"

@@ -11,5 +11,6 @@ struct tn_model {
   // Texts that accessors return.
   std::map<std::string, std::string> properties;
   std::vector<std::pair<std::string, std::string>> metadata;
+  std::vector<std::unique_ptr<tn_type>> input_types, output_types;
   explicit tn_model(std::shared_ptr<tenon::ImportedModel> model);
 };

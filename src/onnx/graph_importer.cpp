@@ -4,6 +4,7 @@
 
 #include "onnx/onnx_map.h"
 #include "ops/unsupported.h"
+#include "tensor/value.h"
 
 namespace tenon {
 
@@ -78,6 +79,19 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
                   [&proto, owner, external] { return wire::decode_tensor(proto, owner, external.get()); }};
 }
 
+// The caller's tensor when there is one, else the file's.
+Result<Constant> GraphImporter::initializer_constant(const wire::TensorProto& proto, bool is_top) {
+  const auto& weights = model_.options.weights;
+  auto given = is_top ? weights.find(std::string(proto.name)) : weights.end();
+  if (given == weights.end()) return constant_of(proto, source_name(proto.name));
+  const Tensor& tensor = given->second;
+  if (static_cast<int64_t>(tensor.dtype()) != proto.data_type || tensor.dims() != proto.dims)
+    return invalid_argument("it is {}{} in the model, the tensor given for it is {}{}",
+                            dtype_name(static_cast<DType>(proto.data_type)), shape_text(to_shape(proto.dims)),
+                            dtype_name(tensor.dtype()), shape_text(to_shape(tensor.dims())));
+  return Constant::of(source_name(proto.name), tensor);
+}
+
 Status GraphImporter::add_constant(std::string_view name, Constant constant) {
   if (call_) {
     // A constant of a function body is one source, however often the function is called.
@@ -119,7 +133,7 @@ Status GraphImporter::import_initializers(const wire::Graph& wire_graph, const s
   };
   for (const wire::TensorProto& t : wire_graph.initializers) {
     if (t.name.empty()) return invalid_model("an initializer has no name");
-    auto constant = constant_of(t, source_name(t.name));
+    auto constant = initializer_constant(t, is_top);
     if (!constant.ok()) return std::move(constant).status().in("initializer '" + std::string(t.name) + "'");
     TN_RETURN_IF_ERROR(add(t.name, std::move(*constant)));
   }

@@ -45,6 +45,7 @@ class GraphImporter {
   Status define(std::string_view name, ValueId value);
   Status add_constant(std::string_view name, Constant constant);
   Result<Constant> constant_of(const wire::TensorProto& proto, std::string source);
+  Result<Constant> initializer_constant(const wire::TensorProto& proto, bool is_top);
   std::string source_name(std::string_view name) const;
 
   ModelImport& model() { return model_; }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@ struct ImportOptions {
   bool freeze_inputs = false;   // initializers listed as inputs (IR >= 4) become weights
   int64_t max_dense_bytes = int64_t{1} << 31;  // of one sparse initializer made dense
   wire::ParseLimits parse;
+  std::map<std::string, Tensor> weights;  // stand for the initializers of these names, whose bytes are not read
   // Stands between the model and its external-data folder (null for models from memory), when set.
   std::function<std::shared_ptr<wire::ExternalData>(std::shared_ptr<wire::ExternalData>)> wrap_external;
 };

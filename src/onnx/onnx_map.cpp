@@ -1,5 +1,7 @@
 #include "onnx/onnx_map.h"
 
+#include "onnx/ops/microsoft/fusions.h"
+
 namespace tenon {
 
 #define OP(name) \
@@ -25,6 +27,11 @@ const OnnxMap& onnx_map() {
 #define OP(name) onnx_mapping<OpId::name>(m);
 #include "ops/ops.def"
 #undef OP
+    map_microsoft_activations(m);
+    map_microsoft_matmuls(m);
+    map_microsoft_normalizations(m);
+    map_microsoft_quantized(m);
+    map_microsoft_transforms(m);
     return m;
   }();
   return map;

@@ -109,6 +109,7 @@ Result<TransposedWindow> transposed_window(const ConvTransposeParams& p, std::sp
     WindowAxis& axis = result.window.axes[i];
     const Dim full =
         Dim(axis.stride) * (input[i] - Dim(1)) + Dim(padding.empty() ? 0 : padding[i]) + Dim(axis.extent());
+    if (full.is_invalid()) return invalid_model("the strided extent of spatial axis {} overflows", i);
     if (wanted.empty() && !same) {
       result.output.push_back(full - Dim(axis.pad_begin) - Dim(axis.pad_end));
       continue;
@@ -153,9 +154,14 @@ Status infer_conv_transpose(InferContext& c) {
   return {};
 }
 
+// A sample between grid points reads 2^axes of them.
+constexpr int64_t kMostDeformedAxes = 8;
+
 Status infer_deform_conv(InferContext& c) {
   const auto& p = c.params<DeformConvParams>();
   TN_RETURN_IF_ERROR(check_conv_types(c, 5));
+  if (c.rank(0) && *c.rank(0) > 2 + kMostDeformedAxes)
+    return unsupported("DeformConv works on at most {} spatial axes", kMostDeformedAxes);
   TN_ASSIGN_OR_RETURN(auto shape, conv_output_shape(c, {p.window(), p.group}, 0, 1));
   if (shape) TN_RETURN_IF_ERROR(check_group(p.offset_group, (*c.shape(0))[1], "channels"));
   if (shape && c.shape(1)) {

@@ -184,7 +184,9 @@ class PlanRun {
     }
     // Results must not alias weights or lent memory: whoever gets them may write to them or outlive the lender.
     const Tensor* tensor = c.boxed.tensor();
-    const bool made_here = prepared_.is_made_by_step(v);
+    const auto before = plan_.outputs.begin() + static_cast<std::ptrdiff_t>(index);
+    const bool first_name = std::find(plan_.outputs.begin(), before, v) == before;
+    const bool made_here = prepared_.is_made_by_step(v) && first_name;
     const bool shareable = tensor ? tensor->owner() && (made_here || state_.depth > 0) : !c.boxed.empty();
     if (shareable) return c.boxed;
     TensorView view = c.view;

@@ -95,7 +95,7 @@ enum : uint32_t { kElementType = 1, kShape = 2, kElement = 1, kKeyType = 1, kMap
 }  // namespace type
 namespace shape {
 enum : uint32_t { kDim = 1 };
-enum : uint32_t { kDimValue = 1, kDimParam = 2 };
+enum : uint32_t { kDimValue = 1, kDimParam = 2, kDimDenotation = 3 };
 }  // namespace shape
 namespace value_info {
 enum : uint32_t { kName = 1, kType = 2, kDoc = 3 };

@@ -49,6 +49,9 @@ struct DimensionProto {
   Pieces other;  // denotation
 };
 
+// What a dimension stands for ("DATA_BATCH"), if the file says so.
+Bytes denotation(const DimensionProto& dim);
+
 // tensor, sparse tensor: elem_type and shape; sequence, optional: element; map: key_type and element.
 struct TypeProto {
   enum class Kind { None, Tensor, Sparse, Sequence, Map, Optional, Opaque };

@@ -27,6 +27,16 @@ TypeProto::Kind kind_of_field(uint32_t number) {
 
 }  // namespace
 
+Bytes denotation(const DimensionProto& dim) {
+  Bytes text;
+  for (Bytes piece : dim.other) {
+    FieldReader reader(piece);
+    for (Field field; reader.next(field);)
+      if (field.number == field::shape::kDimDenotation) text = field.bytes();
+  }
+  return text;
+}
+
 ValueInfo Parser::value_info(Bytes bytes) {
   using namespace field::value_info;
   ValueInfo info;

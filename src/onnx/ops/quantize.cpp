@@ -7,9 +7,11 @@ namespace tenon {
   void onnx_mapping<OpId::name>(OnnxMap & map) { \
     map.same(kOnnxDomain, #name, OpId::name);    \
   }
+MAPPED(ConvInteger)
 MAPPED(DequantizeLinear)
 MAPPED(DynamicQuantizeLinear)
 MAPPED(MatMulInteger)
+MAPPED(QLinearConv)
 MAPPED(QLinearMatMul)
 MAPPED(QuantizeLinear)
 #undef MAPPED

@@ -1,6 +1,7 @@
 #include "ops/softmax.h"
 
 #include "onnx/onnx_map.h"
+#include "ops/flatten.h"
 #include "ops/infer.h"
 #include "ops/reshape.h"
 
@@ -17,22 +18,9 @@ void import_softmax(ImportNode& n) {
     n.finish(n.emit(op, Params::of(params), n.inputs()));
     return;
   }
-  if (!rank && params.axis < 0) {
-    n.fail(unsupported("axis {} of a version before 13 needs an input of known rank", params.axis));
-    return;
-  }
-  int64_t axis = params.axis;
-  if (rank) {
-    auto normal = normalize_axis(axis, *rank);
-    if (!normal.ok()) return n.fail(normal.status());
-    axis = *normal;
-  }
-  if (axis > 64) return n.fail(invalid_model("axis {} is beyond every tensor", axis));
-  // Zeros copy the axes before, -1 takes the others together.
-  std::vector<int64_t> target(static_cast<size_t>(axis), 0);
-  target.push_back(-1);
-  const ValueId matrix =
-      n.emit1(OpId::Reshape, default_params(OpId::Reshape), {n.input(0), n.int_constant(std::move(target))});
+  // Flatten checks the axis, which must name one that is there.
+  if (rank && params.axis == *rank) return n.fail(normalize_axis(params.axis, *rank).status());
+  const ValueId matrix = n.emit1(OpId::Flatten, Params::of(FlattenParams{params.axis}), n.inputs());
   const ValueId result = n.emit1(op, Params::of(SoftmaxParams{-1}), {matrix});
   const ValueId shape = n.emit1(OpId::Shape, default_params(OpId::Shape), {n.input(0)});
   ReshapeParams back;

@@ -16,7 +16,7 @@ class FlexAttention {
     TN_ASSIGN_OR_RETURN(e_, AttentionExtents::of(c_, AttentionParams{}));
     TN_ASSIGN_OR_RETURN(Doubles scores, score());
     if (p_.has_score_mod) TN_RETURN_IF_ERROR(modify(0, scores));
-    for (int64_t row = 0; row < rows(); ++row)
+    for (int64_t row = 0; scores.size() > 0 && row < rows(); ++row)
       softmax_row({scores.data() + row * e_.total, static_cast<size_t>(e_.total)}, precision_);
     if (p_.has_prob_mod) TN_RETURN_IF_ERROR(modify(p_.has_score_mod ? 1 : 0, scores));
     return average(scores);
@@ -32,7 +32,9 @@ class FlexAttention {
   Result<Doubles> score() {
     TN_ASSIGN_OR_RETURN(Doubles q, read_doubles(c_, 0));
     TN_ASSIGN_OR_RETURN(Doubles k, read_doubles(c_, 1));
-    TN_ASSIGN_OR_RETURN(Doubles scores, Doubles::filled(rows() * e_.total, 0.0, c_.budget()));
+    TN_ASSIGN_OR_RETURN(Doubles scores,
+                        Doubles::filled({e_.batch, e_.q_heads, e_.q_length, e_.total}, 0.0, c_.budget()));
+    if (scores.size() == 0) return scores;
     const double scale = p_.scale ? static_cast<double>(*p_.scale) : 1.0 / std::sqrt(static_cast<double>(e_.head));
     const double root = round_to(type_, std::sqrt(scale));
     for (int64_t row = 0; row < rows(); ++row) {
@@ -65,8 +67,9 @@ class FlexAttention {
 
   Status average(const Doubles& probabilities) {
     TN_ASSIGN_OR_RETURN(Doubles v, read_doubles(c_, 2));
-    TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(rows() * e_.value_head, 0.0, c_.budget()));
-    for (int64_t row = 0; row < rows(); ++row) {
+    const std::vector<int64_t> dims{e_.batch, e_.q_heads, e_.q_length, e_.value_head};
+    TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(dims, 0.0, c_.budget()));
+    for (int64_t row = 0; y.size() > 0 && row < rows(); ++row) {
       for (int64_t d = 0; d < e_.value_head; ++d) {
         double sum = 0.0;
         for (int64_t j = 0; j < e_.total; ++j)
@@ -74,8 +77,7 @@ class FlexAttention {
         y[row * e_.value_head + d] = round_to(precision_, sum);
       }
     }
-    TN_ASSIGN_OR_RETURN(
-        Tensor out, Tensor::allocate(c_.in(2).dtype, {e_.batch, e_.q_heads, e_.q_length, e_.value_head}, c_.budget()));
+    TN_ASSIGN_OR_RETURN(Tensor out, Tensor::allocate(c_.in(2).dtype, dims, c_.budget()));
     y.store(out.view());
     c_.set(0, Value(std::move(out)));
     return {};

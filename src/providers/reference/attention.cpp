@@ -80,7 +80,8 @@ class Bias {
 Result<Doubles> join_cache(KernelContext& c, size_t past_input, size_t input, const AttentionExtents& e, int64_t size) {
   TN_ASSIGN_OR_RETURN(Doubles past, read_doubles(c, past_input));
   TN_ASSIGN_OR_RETURN(Doubles now, read_doubles(c, input));
-  TN_ASSIGN_OR_RETURN(Doubles joined, Doubles::filled(e.batch * e.kv_heads * e.total * size, 0.0, c.budget()));
+  TN_ASSIGN_OR_RETURN(Doubles joined, Doubles::filled({e.batch, e.kv_heads, e.total, size}, 0.0, c.budget()));
+  if (joined.size() == 0) return joined;
   const int64_t length = e.total - e.past;
   for (int64_t plane = 0; plane < e.batch * e.kv_heads; ++plane) {
     double* to = joined.data() + plane * e.total * size;
@@ -109,6 +110,7 @@ class Attention {
     for (double& key : k_) key = round_to(type_, key * scale_);
     TN_ASSIGN_OR_RETURN(y_, Doubles::filled(c_.out(0).size(), 0.0, c_.budget()));
     TN_ASSIGN_OR_RETURN(exposed_, Doubles::filled(c_.wants(3) ? c_.out(3).size() : 0, 0.0, c_.budget()));
+    if (y_.size() == 0 && exposed_.size() == 0) return {};
     for (int64_t b = 0; b < e_.batch; ++b) {
       for (int64_t h = 0; h < e_.q_heads; ++h) {
         for (int64_t i = 0; i < e_.q_length; ++i) attend(bias, b, h, i);

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "base/checked_math.h"
 #include "ops/convolution.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/indexing.h"
@@ -37,12 +38,13 @@ class DeformConv {
   explicit DeformConv(KernelContext& c)
       : c_(c), p_(c.params<DeformConvParams>()), x_dims_(c.in(0).dims), w_dims_(c.in(1).dims), y_dims_(c.out(0).dims),
         rank_(x_dims_.size() - 2), kernel_(w_dims_.subspan(2)), positions_(y_dims_.subspan(2)) {
-    for (int64_t k : kernel_) taps_ *= k;
-    for (int64_t d : positions_) position_count_ *= d;
-    for (int64_t d : x_dims_.subspan(2)) plane_ *= d;
+    taps_ = checked_product(kernel_).value_or(0);
+    position_count_ = checked_product(positions_).value_or(0);
+    plane_ = checked_product(x_dims_.subspan(2)).value_or(0);
   }
 
   Status run() {
+    if (c_.out(0).size() == 0) return {};
     TN_ASSIGN_OR_RETURN(window_, make_window(p_.window(), rank_, kernel_));
     TN_ASSIGN_OR_RETURN(x_, read_doubles(c_, 0));
     TN_ASSIGN_OR_RETURN(w_, read_doubles(c_, 1));
@@ -93,7 +95,7 @@ class DeformConv {
   Dims x_dims_, w_dims_, y_dims_;
   size_t rank_;
   Dims kernel_, positions_;
-  int64_t taps_ = 1, position_count_ = 1, plane_ = 1;
+  int64_t taps_ = 0, position_count_ = 0, plane_ = 0;
   Window window_;
   Doubles x_, w_, offset_, bias_, mask_;
 };

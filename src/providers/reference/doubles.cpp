@@ -39,8 +39,12 @@ Result<Doubles> Doubles::copy_of(const TensorView& view, const std::shared_ptr<M
 }
 
 Result<Doubles> Doubles::filled(int64_t count, double value, const std::shared_ptr<MemoryBudget>& budget) {
-  TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(DType::Float64, {count}, budget));
-  std::fill_n(static_cast<double*>(tensor.mutable_data()), count, value);
+  return filled(std::vector<int64_t>{count}, value, budget);
+}
+
+Result<Doubles> Doubles::filled(std::vector<int64_t> dims, double value, const std::shared_ptr<MemoryBudget>& budget) {
+  TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(DType::Float64, std::move(dims), budget));
+  std::ranges::fill(tensor.as_mutable<double>(), value);
   return Doubles(std::move(tensor));
 }
 

@@ -14,6 +14,8 @@ class Doubles {
   // The same in memory of its own, which may be written to.
   static Result<Doubles> copy_of(const TensorView& view, const std::shared_ptr<MemoryBudget>& budget);
   static Result<Doubles> filled(int64_t count, double value, const std::shared_ptr<MemoryBudget>& budget);
+  // As many as a tensor of these dims has; an error when that is more than memory holds.
+  static Result<Doubles> filled(std::vector<int64_t> dims, double value, const std::shared_ptr<MemoryBudget>& budget);
 
   double* data() { return static_cast<double*>(tensor_.mutable_data()); }
   const double* data() const { return static_cast<const double*>(tensor_.data()); }

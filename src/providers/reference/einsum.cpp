@@ -14,7 +14,7 @@ struct Loops {
   std::vector<int64_t> extents;
   std::vector<std::vector<int64_t>> strides;  // per operand and loop
   size_t output_rank = 0;
-  int64_t output_count = 1, summed_count = 1;
+  int64_t output_count = 0, summed_count = 0;
 };
 
 Result<Loops> make_loops(KernelContext& c, const EinsumLabels& labels) {
@@ -37,8 +37,9 @@ Result<Loops> make_loops(KernelContext& c, const EinsumLabels& labels) {
     loops.strides.push_back(std::move(strides));
   }
   if (!checked_product(loops.extents)) return error(Code::ResourceLimit, "the equation sums too many products");
-  for (size_t i = 0; i < order.size(); ++i)
-    (i < loops.output_rank ? loops.output_count : loops.summed_count) *= loops.extents[i];
+  const Dims extents(loops.extents);
+  loops.output_count = checked_product(extents.first(loops.output_rank)).value_or(0);
+  loops.summed_count = checked_product(extents.subspan(loops.output_rank)).value_or(0);
   return loops;
 }
 

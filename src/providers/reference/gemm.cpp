@@ -27,6 +27,7 @@ Sum<T> scaled(Sum<T> sum, float factor) {
 template <class T>
 void run(KernelContext& c, const GemmParams& p) {
   const TensorView &a = c.in(0), &b = c.in(1), &out = c.out(0);
+  if (out.size() == 0) return;
   const int64_t m = out.dims[0], n = out.dims[1], k = a.dims[!p.transA];
   const MatrixView<T> left{a.as<T>().data(), p.transA ? 1 : k, p.transA ? m : 1};
   const MatrixView<T> right{b.as<T>().data(), p.transB ? 1 : n, p.transB ? k : 1};

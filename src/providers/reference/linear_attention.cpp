@@ -21,7 +21,8 @@ class LinearAttention {
       TN_ASSIGN_OR_RETURN(*inputs[i], read_doubles(c_, i));
     }
     TN_ASSIGN_OR_RETURN(y_, Doubles::filled(c_.out(0).size(), 0.0, c_.budget()));
-    TN_ASSIGN_OR_RETURN(state_, Doubles::filled(batch_ * p_.kv_num_heads * key_ * value_, 0.0, c_.budget()));
+    TN_ASSIGN_OR_RETURN(state_, Doubles::filled({batch_, p_.kv_num_heads, key_, value_}, 0.0, c_.budget()));
+    if (y_.size() == 0 && state_.size() == 0) return {};
     if (past_.present()) std::copy_n(past_.data(), past_.size(), state_.data());
     for (int64_t b = 0; b < batch_; ++b) {
       for (int64_t h = 0; h < p_.kv_num_heads; ++h) {

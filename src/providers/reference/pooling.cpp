@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/checked_math.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
@@ -17,7 +18,7 @@ namespace {
 struct Pool {
   Window window;
   Dims input, output;  // spatial extents
-  int64_t planes = 0, input_plane = 1, output_plane = 1;
+  int64_t planes = 0, input_plane = 0, output_plane = 0;
   Doubles x, y;
 
   static Result<Pool> of(KernelContext& c, const WindowParams& params, double initial) {
@@ -25,9 +26,9 @@ struct Pool {
     const TensorView &x = c.in(0), &y = c.out(0);
     p.input = x.dims.subspan(2);
     p.output = y.dims.subspan(2);
-    p.planes = x.dims[0] * x.dims[1];
-    for (int64_t d : p.input) p.input_plane *= d;
-    for (int64_t d : p.output) p.output_plane *= d;
+    p.planes = checked_product(x.dims.first(2)).value_or(0);
+    p.input_plane = checked_product(p.input).value_or(0);
+    p.output_plane = checked_product(p.output).value_or(0);
     TN_ASSIGN_OR_RETURN(Window window, make_window(params, p.input.size()));
     p.window = window.padded_for(p.input);
     TN_ASSIGN_OR_RETURN(p.x, read_doubles(c, 0));
@@ -38,6 +39,7 @@ struct Pool {
   // Calls f(output element, input element) for every element in every window.
   template <class F>
   void for_each_pair(const F& f) const {
+    if (planes == 0) return;  // extents may be anything then
     const int64_t step = window.axes.back().stride;
     for_each_tap(window, output, input, [&](int64_t, std::span<const TapRow> rows) {
       for (int64_t plane = 0; plane < planes; ++plane)
@@ -52,7 +54,7 @@ Status run_average_pool(KernelContext& c) {
   const auto& params = c.params<AveragePoolParams>();
   TN_ASSIGN_OR_RETURN(Pool pool, Pool::of(c, params.window, 0.0));
   pool.for_each_pair([&](int64_t to, int64_t from) { pool.y[to] += pool.x[from]; });
-  for (Walker<0> w(pool.output, {}); w.more(); w.next()) {
+  for (Walker<0> w(pool.output, {}); pool.planes > 0 && w.more(); w.next()) {
     double count = 1.0;
     for (size_t i = 0; i < pool.input.size(); ++i) {
       const WindowAxis& a = pool.window.axes[i];
@@ -120,8 +122,7 @@ template <class Step, class Finish>
 Status run_global_pool(KernelContext& c, double initial, const Step& step, const Finish& finish) {
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(c.out(0).size(), initial, c.budget()));
-  int64_t plane = 1;
-  for (int64_t d : c.in(0).dims.subspan(2)) plane *= d;
+  const int64_t plane = checked_product(c.in(0).dims.subspan(2)).value_or(0);
   for (int64_t i = 0; i < static_cast<int64_t>(y.size()); ++i) {
     for (int64_t j = 0; j < plane; ++j) y[i] = step(y[i], x[i * plane + j]);
     y[i] = finish(y[i], static_cast<double>(plane));

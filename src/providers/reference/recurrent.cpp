@@ -91,6 +91,7 @@ class Layer {
     const size_t per_direction = default_activations.size();
     TN_ASSIGN_OR_RETURN(auto activations, recurrent_activations(p_, std::move(default_activations)));
     TN_RETURN_IF_ERROR(read());
+    if (last_h_.size() == 0) return {};
     for (int64_t d = 0; d < directions_; ++d) {
       for (int64_t n = 0; n < batch_; ++n) {
         Cell cell = make_cell(d, n);
@@ -112,8 +113,8 @@ class Layer {
       TN_ASSIGN_OR_RETURN(*inputs[i], read_doubles(c_, i));
     }
     hidden_ = c_.in(2).dims[2];
-    const int64_t states = directions_ * batch_ * hidden_;
-    TN_ASSIGN_OR_RETURN(y_, Doubles::filled(c_.wants(0) ? steps_ * states : 0, 0.0, c_.budget()));
+    const std::vector<int64_t> states{directions_, batch_, hidden_};
+    TN_ASSIGN_OR_RETURN(y_, Doubles::filled(c_.wants(0) ? c_.out(0).size() : 0, 0.0, c_.budget()));
     TN_ASSIGN_OR_RETURN(last_h_, Doubles::filled(states, 0.0, c_.budget()));
     TN_ASSIGN_OR_RETURN(last_c_, Doubles::filled(states, 0.0, c_.budget()));
     return {};
@@ -155,6 +156,7 @@ class Layer {
       const int64_t at = batch_first_ ? (n * steps_ + t) * directions_ + d : (t * directions_ + d) * batch_ + n;
       std::ranges::copy(cell.h, y_.data() + at * hidden_);
     }
+    if (length == 0) return {};  // an empty sequence ends with zeros, whatever its initial state
     std::ranges::copy(cell.h, last_h_.data() + state_offset(d, n));
     std::ranges::copy(cell.c, last_c_.data() + state_offset(d, n));
     return c_.services().check_cancelled();

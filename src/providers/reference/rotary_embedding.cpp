@@ -23,6 +23,7 @@ struct Heads {
 
 Status run_rotary_embedding(KernelContext& c) {
   const auto& p = c.params<RotaryEmbeddingParams>();
+  if (c.out(0).size() == 0) return {};
   const Heads heads = Heads::of(c.in(0).dims, p.num_heads);
   const int64_t half = (p.rotary_embedding_dim > 0 ? p.rotary_embedding_dim : heads.size) / 2;
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));

@@ -16,10 +16,11 @@ class TapVisitor {
       : window_(window), dense_(dense), strided_(strided), dense_strides_(row_major_strides(dense)),
         strided_strides_(row_major_strides(strided)), chosen_(window.rank()), f_(f) {}
 
-  void visit(size_t axis, int64_t tap_number) {
+  // Tap numbers wrap around for windows that no weights stand behind.
+  void visit(size_t axis, uint64_t tap_number) {
     if (axis == window_.rank()) {
       collect_rows();
-      f_(tap_number, rows_);
+      f_(static_cast<int64_t>(tap_number), rows_);
       return;
     }
     const WindowAxis& a = window_.axes[axis];
@@ -29,7 +30,7 @@ class TapVisitor {
       const auto [first, last] = a.taps_inside(p, strided_[axis]);
       for (int64_t t = std::max(next, first); t < last; ++t) {
         chosen_[axis] = meeting(a, t, dense_[axis], strided_[axis]);
-        visit(axis + 1, tap_number * a.kernel + t);
+        visit(axis + 1, tap_number * static_cast<uint64_t>(a.kernel) + static_cast<uint64_t>(t));
       }
       next = std::max(next, last);
     }

@@ -24,6 +24,7 @@ struct tn_options {
 
 struct tn_context {
   tenon::Limits limits;
+  int threads = 0;  // 0: what the CPU quota allows
 };
 
 struct tn_value {
@@ -42,10 +43,11 @@ struct tn_type {
 struct tn_session {
   std::unique_ptr<tenon::Session> session;
   std::vector<std::unique_ptr<tn_type>> input_types, output_types;
+  std::vector<std::string> output_nodes;
 };
 
 struct tn_run {
-  std::atomic<bool> cancelled{false};
+  std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   bool profile = false;
   std::vector<tenon::StepTime> steps;
 };
@@ -53,6 +55,7 @@ struct tn_run {
 namespace tenon::api {
 
 tn_session* make_session_handle(std::unique_ptr<Session> session);
+std::unique_ptr<tn_type> make_type_handle(const Type& type);
 
 // A status handle, or NULL for ok.
 tn_status* to_handle(Status status);
@@ -81,6 +84,8 @@ class OptionReader {
   void text(const std::string& key, std::string& value);
   // Every "prefix:NAME" with an integer value.
   void integers_by_name(const std::string& prefix, std::map<std::string, int64_t>& values);
+  // Every "prefix:NAME" with a list of integers: "1,3,224,224", or "" for none.
+  void integer_lists_by_name(const std::string& prefix, std::map<std::string, std::vector<int64_t>>& values);
   // The first wrong value, or the first unknown key with the nearest known one.
   Status finish();
 

@@ -1,4 +1,8 @@
 // What the runtime tells as JSON: the machine, and profiles of runs.
+#include <unistd.h>
+#include <xxhash.h>
+#include <zlib.h>
+
 #include <nlohmann/json.hpp>
 
 #include "base/cpu.h"
@@ -6,6 +10,26 @@
 
 using namespace tenon;
 using nlohmann::json;
+
+namespace {
+
+int64_t memory_bytes() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE); }
+
+// What Tenon is built from, by name and version.
+json libraries() {
+  auto dotted = [](auto... parts) {
+    std::string text;
+    ((text += (text.empty() ? "" : ".") + std::to_string(parts)), ...);
+    return text;
+  };
+  return {{"fmt", dotted(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
+          {"nlohmann-json",
+           dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
+          {"xxhash", dotted(XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE)},
+          {"zlib", zlibVersion()}};
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -16,7 +40,9 @@ tn_status* tn_system_json(char** text) {
     json result = {{"version", TENON_VERSION},
                    {"cpu", {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}}},
                    {"threads", {{"cores", cpu.cores}, {"quota", cpu.quota}}},
+                   {"memory", {{"bytes", memory_bytes()}}},
                    {"providers", json::array({"reference"})},
+                   {"libraries", libraries()},
                    {"operators", all_ops().size()}};
     *text = api::copy_text(result.dump(2));
     return {};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/cpu.h"
 #include "runtime/api/handles.h"
 
 using namespace tenon;
@@ -85,6 +86,27 @@ void OptionReader::integers_by_name(const std::string& prefix, std::map<std::str
   }
 }
 
+void OptionReader::integer_lists_by_name(const std::string& prefix,
+                                         std::map<std::string, std::vector<int64_t>>& values) {
+  prefixes_.push_back(prefix + ":");
+  if (!options_) return;
+  for (const auto& [key, text] : options_->values) {
+    if (!key.starts_with(prefix + ":")) continue;
+    std::vector<int64_t>& list = values[key.substr(prefix.size() + 1)];
+    for (size_t start = 0; start < text.size() || (start == text.size() && start > 0);) {
+      const size_t comma = std::min(text.find(',', start), text.size());
+      int64_t number = 0;
+      if (!parse_integer(text.substr(start, comma - start), number) || number < 0) {
+        if (status_.ok())
+          status_ = invalid_argument("option '{}' must be non-negative integers with commas between, it is '{}'", key, text);
+        return;
+      }
+      list.push_back(number);
+      start = comma + 1;
+    }
+  }
+}
+
 Status OptionReader::finish() {
   TN_RETURN_IF_ERROR(status_);
   if (!options_) return {};
@@ -133,14 +155,23 @@ tn_status* tn_context_create(const tn_options* options, tn_context** context) {
   return api::guarded([&]() -> Status {
     if (!context) return invalid_argument("context must not be NULL");
     auto made = std::make_unique<tn_context>();
+    int64_t threads = 0;
     api::OptionReader reader(options);
+    reader.integer("threads", threads, 0);
     reader.integer("memory_limit", made->limits.memory_bytes, 1);
     reader.integer("loop_limit", made->limits.loop_iterations, 1);
     TN_RETURN_IF_ERROR(reader.finish());
+    constexpr int64_t kMaxThreads = 1024;
+    if (threads > kMaxThreads) return invalid_argument("option 'threads' must be at most {}, it is {}", kMaxThreads, threads);
+    made->threads = static_cast<int>(threads);
     *context = made.release();
     return {};
   });
 }
 void tn_context_release(tn_context* context) { delete context; }
+int tn_context_threads(const tn_context* context) {
+  if (context && context->threads > 0) return context->threads;
+  return std::max(1, static_cast<int>(cpu_info().quota));
+}
 
 }  // extern "C"

@@ -8,6 +8,15 @@ tn_session* api::make_session_handle(std::unique_ptr<Session> session) {
     handle->input_types.push_back(std::make_unique<tn_type>(session->input(i).type));
   for (size_t i = 0; i < session->output_count(); ++i)
     handle->output_types.push_back(std::make_unique<tn_type>(session->output(i).type));
+  const Plan& plan = session->program().plan;
+  std::vector<const Step*> makers(plan.values.size());
+  for (const Step& step : plan.steps)
+    for (PlanValueId v : step.outputs)
+      if (v != kNoValue) makers[static_cast<size_t>(v)] = &step;
+  for (PlanValueId v : plan.outputs) {
+    const Step* maker = v == kNoValue ? nullptr : makers[static_cast<size_t>(v)];
+    handle->output_nodes.push_back(maker ? maker->origin : "");
+  }
   handle->session = std::move(session);
   return handle.release();
 }
@@ -32,9 +41,12 @@ Status run_session(const tn_session& handle, tn_run* run, const tn_value* const*
   }
   RunOptions options;
   if (run) {
-    options.cancelled = &run->cancelled;
-    run->steps.clear();
-    if (run->profile) options.profile = &run->steps;
+    options.cancelled = run->cancelled.get();
+    // Runs without a profile may share the handle, so they do not touch the steps.
+    if (run->profile) {
+      run->steps.clear();
+      options.profile = &run->steps;
+    }
   }
   TN_ASSIGN_OR_RETURN(auto results, session.run(std::move(values), targets, options));
   for (size_t i = 0; i < output_count; ++i)
@@ -66,18 +78,31 @@ const tn_type* tn_session_output_type(const tn_session* session, size_t index) {
   return index < tn_session_output_count(session) ? session->output_types[index].get() : nullptr;
 }
 
+const char* tn_session_output_node(const tn_session* session, size_t index) {
+  return index < tn_session_output_count(session) ? session->output_nodes[index].c_str() : nullptr;
+}
+
 void tn_session_memory(const tn_session* session, int64_t* used, int64_t* peak) {
   if (used) *used = session ? session->session->memory().used() : 0;
   if (peak) *peak = session ? session->session->memory().peak() : 0;
 }
 
-tn_run* tn_run_create(void) { return new (std::nothrow) tn_run(); }
+tn_run* tn_run_create(void) {
+  try {
+    return new tn_run();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+}
 void tn_run_release(tn_run* run) { delete run; }
 void tn_run_cancel(tn_run* run) {
-  if (run) run->cancelled.store(true);
+  if (run) run->cancelled->store(true);
 }
 void tn_run_reset(tn_run* run) {
-  if (run) run->cancelled.store(false);
+  if (run) run->cancelled->store(false);
+}
+void tn_run_follow(tn_run* run, const tn_run* leader) {
+  if (run && leader) run->cancelled = leader->cancelled;
 }
 void tn_run_enable_profile(tn_run* run, int enable) {
   if (run) run->profile = enable != 0;

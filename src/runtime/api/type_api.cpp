@@ -14,6 +14,8 @@ tn_type::tn_type(const Type& t) : type(t), text(t.to_string()) {
   if (t.element) element = std::make_unique<tn_type>(*t.element);
 }
 
+std::unique_ptr<tn_type> api::make_type_handle(const Type& type) { return std::make_unique<tn_type>(type); }
+
 extern "C" {
 
 tn_kind tn_type_kind(const tn_type* type) { return type ? static_cast<tn_kind>(type->type.kind) : TN_KIND_NONE; }

@@ -1,0 +1,103 @@
+"""IOBinding: inputs and outputs given once, for many runs."""
+
+from . import _tenon
+from ._arrays import STRING, element_code, to_python, value_from_array
+from ._devices import require_cpu
+from ._errors import InvalidArgument
+from ._values import OrtValue, OrtValueVector
+
+
+class IOBinding:
+    """Inputs and outputs of a session, bound to memory. Bound inputs are read, and bound outputs written, in place."""
+
+    def __init__(self, session):
+        self._session = session
+        self._inputs = {}
+        self._outputs = {}  # name -> memory for it, or None when Tenon is to allocate
+        self._results = {}
+
+    def _input(self, name, native):
+        if name not in self._session._input_index:
+            raise InvalidArgument(f"Failed to find NodeArg with name: {name} in the def list")
+        self._inputs[name] = native
+
+    def bind_cpu_input(self, name, arr_on_cpu):
+        """Binds an array, which is not copied if it is row-major: what it holds when a run begins counts."""
+        if isinstance(arr_on_cpu, OrtValue):
+            return self.bind_ortvalue_input(name, arr_on_cpu)
+        self._input(name, value_from_array(arr_on_cpu))
+
+    def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
+        """Binds memory by its address. It must stay valid as long as it is bound."""
+        require_cpu(device_type)
+        self._input(name, _tenon.Value.from_address(buffer_ptr, element_code(element_type), list(shape)))
+
+    def bind_ortvalue_input(self, name, ortvalue):
+        self._input(name, ortvalue._native)
+
+    def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
+        """Asks for an output: in the memory at an address, or (without one) in memory that Tenon allocates."""
+        require_cpu(device_type)
+        native = None
+        if buffer_ptr is not None:
+            if element_type is None or shape is None:
+                raise ValueError("`element_type` and `shape` are to be provided if pre-allocated memory is provided")
+            native = _tenon.Value.from_address(buffer_ptr, element_code(element_type), list(shape))
+        self._output(name, native)
+
+    def bind_ortvalue_output(self, name, ortvalue):
+        """Asks for an output in the memory of a value."""
+        native = ortvalue._tensor()
+        if native.dtype == STRING:
+            raise InvalidArgument("strings cannot be written into bound memory; use bind_output")
+        self._output(name, native)
+
+    def _output(self, name, native):
+        if name not in self._session._output_index:
+            raise InvalidArgument(f"Invalid output name: {name}")
+        self._outputs[name] = native
+        self._results.pop(name, None)
+
+    def synchronize_inputs(self):
+        """Without effect: everything is on the CPU."""
+
+    def synchronize_outputs(self):
+        """Without effect: a run has ended when it returns."""
+
+    def clear_binding_inputs(self):
+        self._inputs.clear()
+
+    def clear_binding_outputs(self):
+        self._outputs.clear()
+        self._results.clear()
+
+    def get_outputs(self):
+        """The outputs of the last run, in the order they were bound; bound memory before the first run."""
+        values = OrtValueVector()
+        for name, bound in self._outputs.items():
+            native = self._results.get(name, bound)
+            if native is None:
+                raise InvalidArgument(f"output '{name}' has no value before run_with_iobinding")
+            values.append(OrtValue(native))
+        return values
+
+    def get_outputs_as_ortvaluevector(self):
+        return self.get_outputs()
+
+    def copy_outputs_to_cpu(self):
+        """The outputs of the last run as arrays, which the next run does not change."""
+        copies = []
+        for value in self.get_outputs():
+            result = to_python(value._native)
+            copies.append(result.copy() if hasattr(result, "copy") and not isinstance(result, (list, dict)) else result)
+        return copies
+
+    def _run(self, run_options):
+        session = self._session
+        if not self._outputs:
+            raise InvalidArgument("At least one output should be requested.")
+        inputs = [self._inputs.get(name) for name in session._input_index]
+        outputs = [self._outputs.get(name) for name in session._output_index]
+        wanted = [name in self._outputs for name in session._output_index]
+        results = session._run_native(inputs, outputs, wanted, run_options)
+        self._results = {name: results[i] for name, i in session._output_index.items() if wanted[i]}

@@ -1,0 +1,56 @@
+"""Models that are read but not compiled."""
+
+import json
+import os
+
+from . import _errors, _tenon
+
+
+def _text(value):
+    return str(int(value)) if isinstance(value, bool) else str(value)
+
+
+def load_native(path_or_bytes, settings, files=None, weights=None):
+    """The native model of a path or of bytes; a file that is missing raises NoSuchFile."""
+    if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
+        return _tenon.Model.load_memory(bytes(path_or_bytes), settings, files or {}, weights or {})
+    if not isinstance(path_or_bytes, (str, os.PathLike)):
+        raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
+    try:
+        return _tenon.Model.load_file(os.fspath(path_or_bytes), settings, files or {}, weights or {})
+    except _errors.NotFound as error:
+        if os.path.exists(path_or_bytes):  # then it is about something inside
+            raise
+        raise _errors.NoSuchFile(str(error)) from None
+
+
+class Model:
+    """An ONNX model that was read but not compiled. Made by `Model.load`."""
+
+    def __init__(self, native):
+        self._native = native
+
+    @classmethod
+    def load(cls, path_or_bytes, **options):
+        """Reads a model. Options: map, freeze_inputs, external_folder, max_nesting (see tn_options_set), and
+        files={name: bytes} for external data that is in memory."""
+        files = options.pop("files", {})
+        return cls(load_native(path_or_bytes, {key: _text(value) for key, value in options.items()}, files))
+
+    def save(self, path):
+        """Writes the model as ONNX, keeping everything of the file it came from."""
+        self._native.save(os.fspath(path))
+
+    def to_bytes(self):
+        return self._native.to_bytes()
+
+    def describe(self, sections="summary"):
+        """What is in the model, as a dict with one entry per section: summary, graph, ops, weights, plan."""
+        if not isinstance(sections, str):
+            sections = ",".join(sections)
+        return json.loads(self._native.describe(sections))
+
+    @property
+    def warnings(self):
+        """What reading the model found odd: a list of messages."""
+        return self._native.warnings

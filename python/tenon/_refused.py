@@ -1,0 +1,44 @@
+"""Classes of onnxruntime's interface for things Tenon does not have. Making one raises NotImplemented with the reason."""
+
+from ._errors import NotImplemented
+
+
+def _refused(name, reason, methods):
+    def refuse(*arguments, **keywords):
+        raise NotImplemented(f"{name}: {reason}")
+
+    body = {"__doc__": f"Cannot be made: {reason}.", "__init__": refuse, "__module__": "tenon"}
+    for method in methods.split():
+        body[method] = refuse
+    return type(name, (), body)
+
+
+_ADAPTERS = "adapters for LoRA are not supported; give their weights as initializers of the session"
+_CONTEXTS = "EP context models are not supported here"
+ModelCompiler = _refused(
+    "ModelCompiler",
+    _CONTEXTS,
+    "compile_to_bytes compile_to_file compile_to_stream set_ep_context_data_write_func "
+    "clear_ep_context_data_write_func",
+)
+AdapterFormat = _refused(
+    "AdapterFormat",
+    _ADAPTERS,
+    "read_adapter export_adapter get_format_version set_adapter_version get_adapter_version set_model_version "
+    "get_model_version set_parameters get_parameters",
+)
+LoraAdapter = _refused("LoraAdapter", _ADAPTERS, "Load")
+OrtEpContextData = _refused("OrtEpContextData", _CONTEXTS, "read size")
+OrtEpContextDataBuffer = _refused("OrtEpContextDataBuffer", _CONTEXTS, "allocate is_allocated max_size size write")
+OrtSyncStream = _refused("OrtSyncStream", "there are no streams on the CPU", "get_handle")
+
+
+class OrtExternalInitializerInfo:
+    """Where an initializer's data is in a file."""
+
+    def __init__(self, filepath, file_offset, byte_size):
+        self._fields = (filepath, int(file_offset), int(byte_size))
+
+    filepath = property(lambda self: self._fields[0])
+    file_offset = property(lambda self: self._fields[1])
+    byte_size = property(lambda self: self._fields[2])

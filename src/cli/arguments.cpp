@@ -1,0 +1,194 @@
+#include "cli/arguments.h"
+
+#include <tenon/tenon.hpp>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <cmath>
+
+#include "cli/failure.h"
+#include "cli/text.h"
+
+namespace cli {
+
+namespace {
+
+// A number that is the whole text.
+template <class T>
+bool parse_number(const std::string& text, T& value) {
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc() && end == text.data() + text.size();
+}
+
+// The longest of the names, for messages: "--output" of "-o,--output".
+std::string main_name(const std::string& names) { return names.substr(names.rfind(',') + 1); }
+
+[[noreturn]] void bad_value(const std::string& names, const std::string& text, const std::string& wanted) {
+  throw CLI::ValidationError(fmt::format("{} must be {}, it is '{}'", main_name(names), wanted, text),
+                             CLI::ExitCodes::ValidationError);
+}
+
+}  // namespace
+
+void Arguments::positional(const std::string& name, std::string& target, const std::string& help, bool required) {
+  app_.add_option(name, target, help)->required(required)->type_name("");
+}
+
+void Arguments::flag(const std::string& names, bool& target, const std::string& help) {
+  app_.add_flag(names, target, help)->disable_flag_override();
+}
+
+void Arguments::text(const std::string& names, std::string& target, const std::string& value, const std::string& help) {
+  app_.add_option_function<std::string>(
+          names,
+          [names, &target](const std::string& text) {
+            if (text.empty()) bad_value(names, text, "something");
+            target = text;
+          },
+          help)
+      ->type_name(value);
+}
+
+void Arguments::texts(const std::string& names, std::vector<std::string>& target, const std::string& value,
+                      const std::string& help) {
+  app_.add_option(names, target, help)->type_name(value)->allow_extra_args(false);
+}
+
+void Arguments::integer(const std::string& names, int64_t& target, int64_t low, int64_t high, const std::string& help) {
+  app_.add_option_function<std::string>(
+          names,
+          [=, &target](const std::string& text) {
+            int64_t value = 0;
+            if (!parse_number(text, value) || value < low || value > high)
+              bad_value(names, text,
+                        high == INT64_MAX ? low == INT64_MIN ? "a whole number" : fmt::format("a whole number from {} on", low)
+                                          : fmt::format("a whole number from {} to {}", low, high));
+            target = value;
+          },
+          help)
+      ->type_name("N");
+}
+
+void Arguments::number(const std::string& names, double& target, const std::string& help) {
+  app_.add_option_function<std::string>(
+          names,
+          [names, &target](const std::string& text) {
+            double value = 0;
+            if (!parse_number(text, value) || !std::isfinite(value) || value < 0)
+              bad_value(names, text, "a number that is not negative");
+            target = value;
+          },
+          help)
+      ->type_name("X");
+}
+
+void Arguments::choice(const std::string& names, std::string& target, const std::vector<std::string>& choices,
+                       const std::string& help) {
+  const std::string listed = CLI::detail::join(choices, "|");
+  app_.add_option_function<std::string>(
+          names,
+          [=, &target](const std::string& text) {
+            if (std::find(choices.begin(), choices.end(), text) == choices.end())
+              bad_value(names, text, "one of " + CLI::detail::join(choices, ", "));
+            target = text;
+          },
+          help)
+      ->type_name(listed);
+}
+
+void Arguments::excludes(const std::string& name, const std::string& other) {
+  app_.get_option(name)->excludes(app_.get_option(other));
+}
+void Arguments::needs(const std::string& name, const std::string& other) {
+  app_.get_option(name)->needs(app_.get_option(other));
+}
+
+namespace {
+
+void declare_settings(CLI::App& app, Settings& settings) {
+  CLI::App* group = app.add_option_group("Common options");
+  Arguments arguments(*group);
+  arguments.choice("--format", settings.format, {"text", "json"}, "json: one JSON document on standard output");
+  arguments.flag("-v,--verbose", settings.verbose, "say more on standard error");
+  arguments.flag("-q,--quiet", settings.quiet, "only errors on standard error");
+  arguments.excludes("--quiet", "--verbose");
+  arguments.flag("--no-color", settings.no_color, "no colors; NO_COLOR in the environment means the same");
+  arguments.integer("--threads", settings.threads, 0, 1024, "threads to use; 0 (default): what the CPU quota allows");
+  app.set_help_flag("-h,--help", "show this help")->group("Common options");
+}
+
+std::string usage_hint(const CLI::App& app) {
+  const std::string name = app.get_name().empty() ? "tenon" : "tenon " + app.get_name();
+  return fmt::format("; see '{} --help'", name);
+}
+
+std::vector<std::string> flag_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (const CLI::App* group : app.get_subcommands([](const CLI::App* a) { return a->get_name().empty(); }))
+    for (const std::string& name : flag_names(*group)) names.push_back(name);
+  return names;
+}
+
+// What is wrong with arguments that nobody takes.
+std::string describe_extras(const CLI::App& root, const CLI::App& app, const std::vector<CommandInfo>& commands) {
+  std::vector<std::string> extras = app.remaining();
+  if (extras.empty()) extras = root.remaining(true);
+  if (extras.empty()) return "there are arguments nobody expects";
+  const std::string& first = extras.front();
+  if (first.starts_with("-")) {
+    const std::string name = first.substr(0, first.find('='));
+    return fmt::format("there is no flag '{}' here{}", name, suggestion(name, flag_names(app)));
+  }
+  if (&app != &root) return fmt::format("'{}' is one argument too many", first);
+  std::vector<std::string> names;
+  for (const CommandInfo& command : commands) names.push_back(command.name);
+  const std::string near = suggestion(first, names);
+  return fmt::format("there is no command '{}'{}", first, near.empty() ? "; there are " + CLI::detail::join(names, ", ") : near);
+}
+
+}  // namespace
+
+void parse_arguments(int count, char** values, const std::vector<CommandInfo>& commands, Request& request) {
+  CLI::App root("Compiles, runs and inspects ONNX models.");
+  root.set_version_flag("--version", "tenon " + tenon::version(), "show the version")->group("Common options");
+  declare_settings(root, request.settings);
+  root.footer("Every command has its own help: tenon COMMAND --help");
+  root.require_subcommand(0, 1);
+  std::vector<std::unique_ptr<Command>> made;
+  std::vector<CLI::App*> apps;
+  for (const CommandInfo& info : commands) {
+    CLI::App* app = root.add_subcommand(info.name, info.summary);
+    app->footer("\nExamples:\n" + info.examples);
+    made.push_back(info.make());
+    Arguments arguments(*app);
+    made.back()->declare(arguments);
+    declare_settings(*app, request.settings);
+    apps.push_back(app);
+  }
+  auto chosen = [&]() -> const CLI::App& {
+    for (const CLI::App* app : apps)
+      if (app->parsed()) return *app;
+    return root;
+  };
+  root.name("");
+  try {
+    root.parse(count, values);
+  } catch (const CLI::CallForHelp&) {
+    request.text = chosen().help(&chosen() == &root ? "tenon" : "tenon " + chosen().get_name());
+    return;
+  } catch (const CLI::CallForVersion& version) {
+    request.text = std::string(version.what()) + "\n";
+    return;
+  } catch (const CLI::ExtrasError&) {
+    throw Failure(kUsage, describe_extras(root, chosen(), commands) + usage_hint(chosen()));
+  } catch (const CLI::ParseError& problem) {
+    throw Failure(kUsage, problem.what() + usage_hint(chosen()));
+  }
+  for (size_t i = 0; i < apps.size(); ++i)
+    if (apps[i]->parsed()) request.command = std::move(made[i]);
+  if (!request.command) throw Failure(kUsage, "no command is given" + usage_hint(root));
+}
+
+}  // namespace cli

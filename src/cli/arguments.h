@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/console.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace cli {
+
+// Where a command declares what it takes. Targets keep their defaults when a flag is not given.
+// `names` as people write them: "-o,--output". `value` is what the help calls the value: "FILE".
+class Arguments {
+ public:
+  explicit Arguments(CLI::App& app) : app_(app) {}
+
+  void positional(const std::string& name, std::string& target, const std::string& help, bool required = true);
+  void flag(const std::string& names, bool& target, const std::string& help);
+  void text(const std::string& names, std::string& target, const std::string& value, const std::string& help);
+  // May be given many times, one value each.
+  void texts(const std::string& names, std::vector<std::string>& target, const std::string& value,
+             const std::string& help);
+  void integer(const std::string& names, int64_t& target, int64_t low, int64_t high, const std::string& help);
+  // Not negative and finite.
+  void number(const std::string& names, double& target, const std::string& help);
+  void choice(const std::string& names, std::string& target, const std::vector<std::string>& choices,
+              const std::string& help);
+  // The names must have been declared.
+  void excludes(const std::string& name, const std::string& other);
+  void needs(const std::string& name, const std::string& other);
+
+ private:
+  CLI::App& app_;
+};
+
+// What the command line asks for.
+struct Request {
+  Settings settings;
+  std::unique_ptr<Command> command;  // null: there is only `text` to show
+  std::string text;                  // help or version, for stdout
+};
+
+// Throws Failure(kUsage) on a wrong command line; `request.settings` holds what could be read until then.
+void parse_arguments(int count, char** values, const std::vector<CommandInfo>& commands, Request& request);
+
+}  // namespace cli

@@ -1,0 +1,94 @@
+#include "cli/console.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "cli/text.h"
+
+namespace cli {
+
+namespace {
+
+bool stdout_was_closed = false;
+
+bool write_all(int descriptor, std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(descriptor, text.data(), text.size());
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      return false;
+    }
+    text.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+}  // namespace
+
+void occupy_standard_streams() {
+  for (int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(descriptor, F_GETFD) != -1) continue;
+    if (descriptor == STDOUT_FILENO) stdout_was_closed = true;
+    // The lowest free number is this one, as those below are open.
+    if (::open("/dev/null", O_RDWR) < 0) std::abort();
+  }
+}
+
+Console::Console(const Settings& settings) : settings_(settings), started_(std::chrono::steady_clock::now()) {
+  const char* no_color = std::getenv("NO_COLOR");
+  const bool colors = !settings.no_color && !(no_color && *no_color);
+  color_stdout_ = colors && ::isatty(STDOUT_FILENO);
+  color_stderr_ = colors && ::isatty(STDERR_FILENO);
+  shows_progress_ = !settings.quiet && ::isatty(STDERR_FILENO);
+}
+
+void Console::print_document(const Json& document) { output_ += document.dump() + "\n"; }
+
+std::string Console::paint(Color color, std::string_view text, bool enabled) {
+  if (!enabled) return std::string(text);
+  const int code = color == Color::Red ? 31 : color == Color::Green ? 32 : color == Color::Yellow ? 33 : 1;
+  return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
+}
+
+void Console::say(std::string_view text) const {
+  const std::string erase = progress_visible_ ? "\r\x1b[K" : "";
+  write_all(STDERR_FILENO, erase + std::string(text) + "\n");
+}
+
+void Console::detail(std::string_view text) const {
+  if (settings_.verbose) say(printable(text));
+}
+void Console::note(std::string_view text) const {
+  if (!settings_.quiet) say(printable(text));
+}
+void Console::warning(std::string_view text) const {
+  if (!settings_.quiet) say(paint(Color::Yellow, "tenon: warning:", color_stderr_) + " " + printable(text));
+}
+void Console::error(std::string_view text) const {
+  say(paint(Color::Red, "tenon:", color_stderr_) + " " + printable(text));
+}
+
+void Console::progress(std::string_view text) {
+  if (!shows_progress_ || std::chrono::steady_clock::now() - started_ < std::chrono::seconds(1)) return;
+  write_all(STDERR_FILENO, "\r\x1b[K" + printable(text));
+  progress_visible_ = true;
+}
+
+void Console::end_progress() {
+  if (progress_visible_) write_all(STDERR_FILENO, "\r\x1b[K");
+  progress_visible_ = false;
+}
+
+bool Console::finish() {
+  end_progress();
+  if (output_.empty()) return true;
+  if (!stdout_was_closed && write_all(STDOUT_FILENO, output_)) return true;
+  error(fmt::format("cannot write to standard output: {}", std::strerror(stdout_was_closed ? EBADF : errno)));
+  return false;
+}
+
+}  // namespace cli

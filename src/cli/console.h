@@ -1,0 +1,70 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "cli/json.h"
+
+namespace cli {
+
+// Flags that every command has.
+struct Settings {
+  std::string format = "text";
+  bool verbose = false;
+  bool quiet = false;
+  bool no_color = false;
+  int64_t threads = 0;
+};
+
+enum class Color { Red, Green, Yellow, Bold };
+
+// Results go to stdout, everything else to stderr.
+class Console {
+ public:
+  explicit Console(const Settings& settings);
+
+  const Settings& settings() const { return settings_; }
+  bool is_json() const { return settings_.format == "json"; }
+
+  // One JSON document, or text for people. Kept until finish(), so that a failure leaves stdout empty.
+  void print(std::string_view text) { output_ += text; }
+  void print_document(const Json& document);
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    fmt::format_to(std::back_inserter(output_), format, args...);
+    output_ += '\n';
+  }
+  void discard() { output_.clear(); }
+  // Colored text for stdout, if stdout shows colors.
+  std::string paint(Color color, std::string_view text) const { return paint(color, text, color_stdout_); }
+
+  // With -v only; unless -q; always.
+  void detail(std::string_view text) const;
+  void note(std::string_view text) const;
+  void warning(std::string_view text) const;
+  void error(std::string_view text) const;
+  // One line that replaces itself, on a terminal and once the command takes more than a second.
+  void progress(std::string_view text);
+  void end_progress();
+
+  // Writes what was printed; false, with a message on stderr, when stdout does not take it.
+  bool finish();
+
+ private:
+  static std::string paint(Color color, std::string_view text, bool enabled);
+  void say(std::string_view text) const;
+
+  Settings settings_;
+  bool color_stdout_ = false, color_stderr_ = false, shows_progress_ = false;
+  bool progress_visible_ = false;
+  std::chrono::steady_clock::time_point started_;
+  std::string output_;
+};
+
+// Opens /dev/null in the place of closed standard streams, so that no file gets their numbers. Call first in main.
+void occupy_standard_streams();
+
+}  // namespace cli

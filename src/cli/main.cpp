@@ -1,0 +1,69 @@
+#include <csignal>
+#include <string_view>
+
+#include "cli/arguments.h"
+#include "cli/failure.h"
+#include "tenon/tenon.hpp"
+
+namespace {
+
+using namespace cli;
+
+// In the order of the help.
+std::vector<CommandInfo> commands() { return {run_command(), verify_command(), inspect_command(), sys_command()}; }
+
+// The format, even if the rest of the command line is wrong.
+bool wants_json(int count, char** values) {
+  for (int i = 1; i < count; ++i) {
+    const std::string_view argument = values[i];
+    if (argument == "--format=json") return true;
+    if (argument == "--format" && i + 1 < count && std::string_view(values[i + 1]) == "json") return true;
+  }
+  return false;
+}
+
+int fail(Console& console, int code, const std::string& message) {
+  console.discard();
+  console.end_progress();
+  console.error(message);
+  if (console.is_json()) console.print_document(Json(Json::Object{{"error", message}, {"exit_code", code}}));
+  console.finish();
+  return code;
+}
+
+int run(int count, char** values) {
+  Request request;
+  try {
+    parse_arguments(count, values, commands(), request);
+  } catch (const Failure& failure) {
+    if (wants_json(count, values)) request.settings.format = "json";
+    Console console(request.settings);
+    return fail(console, failure.code(), failure.what());
+  }
+  Console console(request.settings);
+  try {
+    Exit code = kDone;
+    if (request.command)
+      code = request.command->execute(console);
+    else
+      console.print(request.text);
+    return console.finish() ? code : kFailed;
+  } catch (const Failure& failure) {
+    return fail(console, failure.code(), failure.what());
+  } catch (const tenon::Error& error) {
+    return fail(console, kFailed, error.what());
+  } catch (const std::bad_alloc&) {
+    return fail(console, kFailed, "out of memory");
+  } catch (const std::exception& error) {
+    return fail(console, kFailed, std::string("unexpected: ") + error.what());
+  }
+}
+
+}  // namespace
+
+int main(int count, char** values) {
+  occupy_standard_streams();
+  // Whoever started us may have chosen to ignore it; a closed pipe ends a command line tool quietly.
+  std::signal(SIGPIPE, SIG_DFL);
+  return run(count, values);
+}

@@ -1,0 +1,122 @@
+#include "onnx/ops/microsoft/emit.h"
+
+#include "ops/activation.h"
+#include "ops/cast.h"
+#include "ops/infer.h"
+#include "ops/reshape.h"
+#include "ops/softmax.h"
+#include "ops/transpose.h"
+
+namespace tenon::emit {
+
+ValueId plain(ImportNode& n, OpId op, ValueId x) { return n.emit1(op, default_params(op), {x}); }
+ValueId plain(ImportNode& n, OpId op, ValueId a, ValueId b) { return n.emit1(op, default_params(op), {a, b}); }
+
+ValueId add(ImportNode& n, ValueId a, ValueId b) { return b == kNone ? a : plain(n, OpId::Add, a, b); }
+
+ValueId cast(ImportNode& n, ValueId x, DType to) {
+  if (x == kNone || n.type(x).dtype == to) return x;
+  CastParams params;
+  params.to = to;
+  return n.emit1(OpId::Cast, Params::of(std::move(params)), {x});
+}
+
+ValueId scale(ImportNode& n, ValueId x, float factor) {
+  if (factor == 1) return x;
+  const ValueId number = n.constant(Tensor::of<float>({}, std::span<const float>(&factor, 1)));
+  const DType dtype = n.type(x).dtype;
+  if (dtype == DType::Undefined)
+    return plain(n, OpId::Mul, x, n.emit1(OpId::CastLike, default_params(OpId::CastLike), {number, x}));
+  return plain(n, OpId::Mul, x, cast(n, number, dtype));
+}
+
+ValueId transpose(ImportNode& n, ValueId x, std::vector<int64_t> perm) {
+  return n.emit1(OpId::Transpose, Params::of(TransposeParams{std::move(perm)}), {x});
+}
+
+ValueId reshape(ImportNode& n, ValueId x, std::vector<int64_t> dims) {
+  return n.emit1(OpId::Reshape, default_params(OpId::Reshape), {x, n.int_constant(std::move(dims))});
+}
+
+ValueId reshape_like(ImportNode& n, ValueId x, ValueId like) {
+  ReshapeParams params;
+  params.allowzero = true;
+  return n.emit1(OpId::Reshape, Params::of(params), {x, plain(n, OpId::Shape, like)});
+}
+
+ValueId unsqueeze(ImportNode& n, ValueId x, std::vector<int64_t> axes) {
+  return n.emit1(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {x, n.int_constant(std::move(axes))});
+}
+
+ValueId softmax_from(ImportNode& n, ValueId x, int64_t axis) {
+  const Params along_last = Params::of(SoftmaxParams{-1});
+  if (axis == -1) return n.emit1(OpId::Softmax, along_last, {x});
+  const auto rank = required_rank(n, x, "softmax over several axes");
+  if (!rank) return x;
+  const auto first = normalize_axis(axis, *rank);
+  if (!first.ok()) return n.fail(first.status()), x;
+  if (*first == *rank - 1) return n.emit1(OpId::Softmax, along_last, {x});
+  std::vector<int64_t> dims(static_cast<size_t>(*first), 0);
+  dims.push_back(-1);
+  return reshape_like(n, n.emit1(OpId::Softmax, along_last, {reshape(n, x, std::move(dims))}), x);
+}
+
+ValueId swish(ImportNode& n, ValueId x, float alpha) {
+  return n.emit1(OpId::Swish, Params::of(SwishParams{alpha}), {x});
+}
+
+namespace {
+
+// Params with a field alpha, which is given or keeps its default.
+template <class P>
+Params with_alpha(const Activation& a) {
+  P params;
+  params.alpha = a.alpha.value_or(params.alpha);
+  return Params::of(params);
+}
+
+}  // namespace
+
+ValueId activation(ImportNode& n, ValueId x, const Activation& a) {
+  if (a.name.empty()) return x;
+  for (OpId op : {OpId::Relu, OpId::Sigmoid, OpId::Tanh, OpId::Softplus, OpId::Softsign})
+    if (a.name == op_def(op).name) return plain(n, op, x);
+  if (a.name == "LeakyRelu") return n.emit1(OpId::LeakyRelu, with_alpha<LeakyReluParams>(a), {x});
+  if (a.name == "Elu") return n.emit1(OpId::Elu, with_alpha<EluParams>(a), {x});
+  if (a.name == "Celu") return n.emit1(OpId::Celu, with_alpha<CeluParams>(a), {x});
+  if (a.name == "ThresholdedRelu") return n.emit1(OpId::ThresholdedRelu, with_alpha<ThresholdedReluParams>(a), {x});
+  if (a.name == "HardSigmoid") {
+    HardSigmoidParams params;
+    params.alpha = a.alpha.value_or(params.alpha);
+    params.beta = a.beta.value_or(params.beta);
+    return n.emit1(OpId::HardSigmoid, Params::of(params), {x});
+  }
+  if (a.name == "Selu") {
+    SeluParams params;
+    params.alpha = a.alpha.value_or(params.alpha);
+    params.gamma = a.gamma.value_or(params.gamma);
+    return n.emit1(OpId::Selu, Params::of(params), {x});
+  }
+  return n.fail(unsupported("the activation '{}' is not known here", a.name)), x;
+}
+
+std::optional<int64_t> required_rank(ImportNode& n, ValueId x, const char* why) {
+  const auto rank = n.rank(x);
+  if (!rank) n.fail(unsupported("{} needs an input of known rank", why));
+  return rank;
+}
+
+std::vector<int64_t> channels_first(int64_t rank) {
+  std::vector<int64_t> perm = {0, rank - 1};
+  for (int64_t axis = 1; axis + 1 < rank; ++axis) perm.push_back(axis);
+  return perm;
+}
+
+std::vector<int64_t> channels_last(int64_t rank) {
+  std::vector<int64_t> perm = {0};
+  for (int64_t axis = 2; axis < rank; ++axis) perm.push_back(axis);
+  perm.push_back(1);
+  return perm;
+}
+
+}  // namespace tenon::emit

@@ -1,0 +1,82 @@
+#include <algorithm>
+
+#include "onnx/ops/microsoft/emit.h"
+#include "onnx/ops/microsoft/fusions.h"
+#include "ops/gemm.h"
+
+namespace tenon {
+
+namespace {
+
+// One operand with its axes as the product wants them. `batch` moves the first axis behind the others but the last,
+// `matrix` then swaps the last two.
+ValueId oriented(ImportNode& n, ValueId x, bool batch, bool matrix) {
+  if (!batch && !matrix) return x;
+  const auto rank = emit::required_rank(n, x, "a transposed operand");
+  if (!rank || *rank < 2) return x;  // a vector stays a vector
+  std::vector<int64_t> perm;
+  for (int64_t axis = 0; axis < *rank; ++axis) perm.push_back(axis);
+  if (batch) std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
+  if (matrix) std::swap(perm[perm.size() - 2], perm[perm.size() - 1]);
+  return emit::transpose(n, x, std::move(perm));
+}
+
+void import_fused_matmul(ImportNode& n) {
+  const auto flag = [&](const char* name) { return n.int_attribute(name, 0) != 0; };
+  const bool batch_a = flag("transBatchA"), a = flag("transA"), batch_b = flag("transBatchB"), b = flag("transB");
+  const ValueId left = oriented(n, n.input(0), batch_a, a), right = oriented(n, n.input(1), batch_b, b);
+  n.finish({emit::scale(n, emit::plain(n, OpId::MatMul, left, right), n.float_attribute("alpha", 1))});
+}
+
+void import_fused_gemm(ImportNode& n) {
+  const auto number = [&](const char* name) {
+    return n.has_attribute(name) ? std::optional(n.float_attribute(name, 0)) : std::nullopt;
+  };
+  emit::Activation activation{n.string_attribute("activation", ""), number("activation_alpha"),
+                              number("activation_beta"), number("activation_gamma")};
+  if (n.has_attribute("leaky_relu_alpha")) activation.alpha = n.float_attribute("leaky_relu_alpha", 0);
+  const ValueId product = n.emit1(OpId::Gemm, n.read_params(OpId::Gemm), n.inputs());
+  n.finish({emit::activation(n, product, activation)});
+}
+
+// The integer product times both scales, plus the bias; in float32, whatever the scales are.
+ValueId scaled_product(ImportNode& n, std::vector<ValueId> operands, ValueId a_scale, ValueId b_scale, ValueId bias) {
+  const auto wide = [&](ValueId x) { return emit::cast(n, x, DType::Float32); };
+  const DType dtype = n.type(a_scale).dtype;
+  const ValueId product = n.emit1(OpId::MatMulInteger, default_params(OpId::MatMulInteger), std::move(operands));
+  const ValueId factor = emit::plain(n, OpId::Mul, wide(a_scale), wide(b_scale));
+  const ValueId sum = emit::add(n, emit::plain(n, OpId::Mul, wide(product), factor), wide(bias));
+  return dtype == DType::Undefined ? sum : emit::cast(n, sum, dtype);
+}
+
+void import_matmul_integer_to_float(ImportNode& n) {
+  n.finish({scaled_product(n, {n.input(0), n.input(1), n.input(4), n.input(5)}, n.input(2), n.input(3), n.input(6))});
+}
+
+void import_dynamic_quantize_matmul(ImportNode& n) {
+  const auto a = n.emit(OpId::DynamicQuantizeLinear, default_params(OpId::DynamicQuantizeLinear), {n.input(0)}, 3);
+  n.finish({scaled_product(n, {a[0], n.input(1), a[2], n.input(3)}, a[1], n.input(2), n.input(4))});
+}
+
+// Products of 16-bit numbers fit into 32 bits; sums may wrap.
+void import_matmul_integer16(ImportNode& n) {
+  const DType a = n.type(n.input(0)).dtype, b = n.type(n.input(1)).dtype;
+  for (DType dtype : {a, b})
+    if (dtype != DType::Int16 && dtype != DType::UInt16)
+      return n.fail(invalid_model("an operand is {}; it must be int16 or uint16", dtype_name(dtype)));
+  const DType wide = a == DType::UInt16 && b == DType::UInt16 ? DType::UInt32 : DType::Int32;
+  n.finish({emit::plain(n, OpId::MatMul, emit::cast(n, n.input(0), wide), emit::cast(n, n.input(1), wide))});
+}
+
+}  // namespace
+
+void map_microsoft_matmuls(OnnxMap& map) {
+  map.custom(kMicrosoftDomain, "FusedMatMul", OpId::MatMul, import_fused_matmul);
+  map.custom(kMicrosoftDomain, "TransposeMatMul", OpId::MatMul, import_fused_matmul);
+  map.custom(kMicrosoftDomain, "FusedGemm", OpId::Gemm, import_fused_gemm);
+  map.custom(kMicrosoftDomain, "MatMulIntegerToFloat", OpId::MatMulInteger, import_matmul_integer_to_float);
+  map.custom(kMicrosoftDomain, "DynamicQuantizeMatMul", OpId::MatMulInteger, import_dynamic_quantize_matmul);
+  map.custom(kMicrosoftDomain, "MatMulInteger16", OpId::MatMul, import_matmul_integer16);
+}
+
+}  // namespace tenon

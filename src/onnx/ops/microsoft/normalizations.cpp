@@ -1,0 +1,149 @@
+#include "onnx/ops/microsoft/emit.h"
+#include "onnx/ops/microsoft/fusions.h"
+#include "ops/gather.h"
+#include "ops/normalization.h"
+#include "ops/reduction.h"
+#include "ops/shape_of.h"
+
+namespace tenon {
+
+namespace {
+
+LayerNormalizationParams layer_params(ImportNode& n, float epsilon) {
+  LayerNormalizationParams params;
+  params.epsilon = n.float_attribute("epsilon", epsilon);
+  return params;
+}
+
+void import_skip_layer_normalization(ImportNode& n) {
+  const Params params = Params::of(layer_params(n, 1e-12f));
+  const ValueId sum = emit::add(n, emit::add(n, n.input(0), n.input(1)), n.input(4));
+  auto results = n.emit(OpId::LayerNormalization, params, {sum, n.input(2), n.input(3)}, 3);
+  results.push_back(sum);
+  n.finish(results);
+}
+
+void import_skip_simplified_layer_normalization(ImportNode& n) {
+  const Params params = Params::of(layer_params(n, 1e-12f));
+  const ValueId sum = emit::add(n, emit::add(n, n.input(0), n.input(1)), n.input(3));
+  const ValueId result = n.emit1(OpId::RMSNormalization, params, {sum, n.input(2)});
+  n.finish({result, kNone, kNone, sum});
+}
+
+void import_simplified_layer_normalization(ImportNode& n) {
+  n.finish(n.emit(OpId::RMSNormalization, n.read_params(OpId::RMSNormalization), {n.input(0), n.input(1)}));
+}
+
+ValueId rows(ImportNode& n, ValueId table, ValueId ids) {
+  return n.emit1(OpId::Gather, Params::of(GatherParams{0}), {table, ids});
+}
+
+// The first rows of the table, as many as the ids have columns.
+ValueId first_rows(ImportNode& n, ValueId table, ValueId ids) {
+  const ValueId count = n.emit1(OpId::Shape, Params::of(ShapeParams{1, 2}), {ids});
+  return n.emit1(OpId::Slice, default_params(OpId::Slice), {table, n.int_constant({0}), count, n.int_constant({0})});
+}
+
+// How many elements of each row of the mask are 1; zeros without a mask.
+ValueId mask_index(ImportNode& n, ValueId mask, ValueId ids) {
+  const int32_t one = 1;
+  ValueId is_one;
+  if (mask == kNone)
+    is_one = emit::plain(n, OpId::Less, ids, ids);
+  else
+    is_one = emit::plain(n, OpId::Equal, mask, n.constant(Tensor::of<int32_t>({}, std::span<const int32_t>(&one, 1))));
+  ReductionParams params;
+  params.keepdims = false;
+  return n.emit1(OpId::ReduceSum, Params::of(params), {emit::cast(n, is_one, DType::Int32), n.int_constant({1})});
+}
+
+// Inputs: ids, segment ids, tables of words, positions and segments, gamma, beta, mask, position ids.
+void import_embed_layer_normalization(ImportNode& n) {
+  n.ignore_attribute("mask_index_type");
+  const ValueId ids = n.input(0), segment_ids = n.input(1), positions = n.input(3), segments = n.input(4);
+  const ValueId words = rows(n, n.input(2), ids);
+  ValueId sum =
+      emit::add(n, words, n.input(8) == kNone ? first_rows(n, positions, ids) : rows(n, positions, n.input(8)));
+  if (segments != kNone && segment_ids != kNone) sum = emit::add(n, sum, rows(n, segments, segment_ids));
+  const Params params = Params::of(layer_params(n, 1e-12f));
+  const ValueId result = n.emit(OpId::LayerNormalization, params, {sum, n.input(5), n.input(6)}, 3)[0];
+  const bool wants_index = n.output_count() > 1 && !n.node().outputs[1].empty();
+  n.finish({result, wants_index ? mask_index(n, n.input(7), ids) : kNone, sum});
+}
+
+// Normalizes x, whose channels are last or second, and applies SiLU when asked to.
+ValueId group_norm(ImportNode& n, ValueId x, bool last) {
+  GroupNormalizationParams params;
+  params.epsilon = n.float_attribute("epsilon", params.epsilon);
+  params.num_groups = n.int_attribute("groups", 0);
+  const int64_t activation = n.int_attribute("activation", 0);
+  if (activation != 0 && activation != 1)
+    n.fail(invalid_model("activation is {}; it must be 0 (none) or 1 (SiLU)", activation));
+  const auto rank = emit::required_rank(n, x, "group normalization");
+  if (!rank || *rank < 2) return n.fail(invalid_model("X must be at least [batch, channels]")), x;
+  const DType dtype = n.type(x).dtype;
+  // Parameters may be wider than X; both then meet in their type.
+  const DType wide = n.type(n.input(1)).dtype;
+  ValueId y = last ? emit::transpose(n, x, emit::channels_first(*rank)) : x;
+  if (wide != DType::Undefined) y = emit::cast(n, y, wide);
+  y = n.emit1(OpId::GroupNormalization, Params::of(params), {y, n.input(1), n.input(2)});
+  if (activation == 1) y = emit::swish(n, y, 1);
+  if (dtype != DType::Undefined) y = emit::cast(n, y, dtype);
+  return last ? emit::transpose(n, y, emit::channels_last(*rank)) : y;
+}
+
+void import_group_norm(ImportNode& n) {
+  n.finish({group_norm(n, n.input(0), n.int_attribute("channels_last", 1) != 0)});
+}
+
+// The skip is like X, or [batch, channels] and then the same everywhere; the bias is [channels].
+void import_skip_group_norm(ImportNode& n) {
+  const bool last = n.int_attribute("channels_last", 1) != 0;
+  ValueId skip = n.input(3), bias = n.input(4);
+  const auto rank = emit::required_rank(n, n.input(0), "a skip connection"), skip_rank = n.rank(skip);
+  if (!rank) return;
+  std::vector<int64_t> spatial;
+  for (int64_t axis = 2; axis < *rank; ++axis) spatial.push_back(last ? axis - 1 : axis);
+  if (skip_rank == 2 && !spatial.empty()) skip = emit::unsqueeze(n, skip, spatial);
+  if (bias != kNone && !last && !spatial.empty()) {
+    for (int64_t& axis : spatial) --axis;
+    bias = emit::unsqueeze(n, bias, spatial);
+  }
+  const ValueId sum = emit::add(n, emit::add(n, n.input(0), skip), bias);
+  n.finish({group_norm(n, sum, last), sum});
+}
+
+// X is normalized in groups as long as the scale, all in float32.
+void import_gated_rms_norm(ImportNode& n) {
+  const ValueId x = n.input(0);
+  const DType dtype = n.type(x).dtype;
+  const Params params = Params::of(layer_params(n, 1e-5f));
+  const std::string activation = n.string_attribute("activation", "silu");
+  if (activation != "silu" && activation != "swish" && activation != "sigmoid")
+    return n.fail(invalid_model("activation is '{}'; it must be silu, swish or sigmoid", activation));
+  const auto& scale_shape = n.type(n.input(1)).shape;
+  if (!scale_shape || scale_shape->size() != 1 || !(*scale_shape)[0].is_constant() || dtype == DType::Undefined)
+    return n.fail(unsupported("GatedRMSNorm needs an X of known type and a scale of known length"));
+  const auto wide = [&](size_t i) { return emit::cast(n, n.input(i), DType::Float32); };
+  const ValueId groups = emit::reshape(n, wide(0), {-1, (*scale_shape)[0].value()});
+  const ValueId normal = n.emit1(OpId::RMSNormalization, params, {groups, wide(1)});
+  const ValueId gate = activation == "sigmoid" ? emit::plain(n, OpId::Sigmoid, wide(2)) : emit::swish(n, wide(2), 1);
+  const ValueId gated = emit::plain(n, OpId::Mul, emit::reshape_like(n, normal, x), gate);
+  n.finish({emit::cast(n, gated, dtype)});
+}
+
+}  // namespace
+
+void map_microsoft_normalizations(OnnxMap& map) {
+  map.custom(kMicrosoftDomain, "SkipLayerNormalization", OpId::LayerNormalization, import_skip_layer_normalization);
+  map.custom(kMicrosoftDomain, "SkipSimplifiedLayerNormalization", OpId::RMSNormalization,
+             import_skip_simplified_layer_normalization);
+  for (std::string_view domain : {kOnnxDomain, kMicrosoftDomain})
+    map.custom(domain, "SimplifiedLayerNormalization", OpId::RMSNormalization, import_simplified_layer_normalization);
+  map.custom(kMicrosoftDomain, "EmbedLayerNormalization", OpId::LayerNormalization, import_embed_layer_normalization);
+  map.custom(kMicrosoftDomain, "GroupNorm", OpId::GroupNormalization, import_group_norm);
+  map.custom(kMicrosoftDomain, "SkipGroupNorm", OpId::GroupNormalization, import_skip_group_norm);
+  map.custom(kMicrosoftDomain, "GatedRMSNorm", OpId::RMSNormalization, import_gated_rms_norm);
+}
+
+}  // namespace tenon

@@ -1,0 +1,81 @@
+"""One-node models of com.microsoft, run by tenon and by onnxruntime."""
+
+import ml_dtypes
+import numpy as np
+import onnxruntime
+import tenon
+from onnx import TensorProto, helper
+
+ONNX_TYPES = {
+    np.dtype(name): getattr(TensorProto, name.upper().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE"))
+    for name in "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 bool".split()
+}
+ONNX_TYPES[np.dtype(ml_dtypes.bfloat16)] = TensorProto.BFLOAT16
+
+
+def microsoft_model(op_type, inputs, outputs=1, domain="com.microsoft", constants=(), **attributes):
+    """The bytes of a model with one node. inputs: name -> array, or None for an absent one; `constants` become
+    initializers, as scales and zero points mostly are. outputs: how many, or their names ("" for an absent one)."""
+    names = [f"out{i}" for i in range(outputs)] if isinstance(outputs, int) else outputs
+    input_names = [name if value is not None else "" for name, value in inputs.items()]
+    node = helper.make_node(op_type, input_names, names, domain=domain, **attributes)
+    given = {name: value for name, value in inputs.items() if value is not None}
+    declared = [
+        helper.make_tensor_value_info(name, ONNX_TYPES[value.dtype], value.shape)
+        for name, value in given.items()
+        if name not in constants
+    ]
+    initializers = [
+        helper.make_tensor(name, ONNX_TYPES[given[name].dtype], given[name].shape, given[name].tobytes(), raw=True)
+        for name in constants
+    ]
+    results = [helper.make_empty_tensor_value_info(name) for name in names if name]
+    graph = helper.make_graph([node], "g", declared, results, initializers)
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
+
+
+def feeds_of(inputs, constants=()):
+    return {name: value for name, value in inputs.items() if value is not None and name not in constants}
+
+
+def run_tenon(op_type, inputs, outputs=1, constants=(), **attributes):
+    model = microsoft_model(op_type, inputs, outputs, constants=constants, **attributes)
+    return tenon.InferenceSession(model).run(None, feeds_of(inputs, constants))
+
+
+def run_onnxruntime(op_type, inputs, outputs=1, constants=(), **attributes):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    model = microsoft_model(op_type, inputs, outputs, constants=constants, **attributes)
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return session.run(None, feeds_of(inputs, constants))
+
+
+def tolerance(dtype):
+    """Half a dozen roundings of the type."""
+    return 6 * float(ml_dtypes.finfo(dtype).eps)
+
+
+def assert_close(actual, expected, dtype=None):
+    assert actual.shape == expected.shape and actual.dtype == expected.dtype
+    error = tolerance(dtype or expected.dtype)
+    np.testing.assert_allclose(actual.astype(np.float64), expected.astype(np.float64), rtol=error, atol=error)
+
+
+def compare_with_onnxruntime(op_type, inputs, outputs=1, constants=(), **attributes):
+    actual = run_tenon(op_type, inputs, outputs, constants, **attributes)
+    expected = run_onnxruntime(op_type, inputs, outputs, constants, **attributes)
+    assert len(actual) == len(expected)
+    for a, e in zip(actual, expected, strict=True):
+        if e.dtype.kind in "iub":
+            assert a.dtype == e.dtype
+            np.testing.assert_array_equal(a, e)
+        else:
+            # onnxruntime adds up in float32.
+            assert_close(a, e, e.dtype if e.dtype != np.float64 else np.float32)
+
+
+def normal(rng, *shape, dtype=np.float32):
+    return rng.normal(size=shape).astype(dtype)
