@@ -112,6 +112,7 @@ def test_sizes_that_cannot_be_are_refused():
     check_error("too many", "Range", [np.float64(0), np.float64(1e300), np.float64(1)], 11)
     check_error("too|limit", "OneHot", [ints(1), np.array(huge), np.array([0.0, 1.0])], 11)
     check_error("negative|shape", "ConstantOfShape", [ints(-1)], 9)
+    check_error("too many", "ConstantOfShape", [ints(huge, huge, 0)], 9)
 
 
 def test_pad_versions_and_modes():
