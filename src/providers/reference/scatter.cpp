@@ -6,6 +6,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/movement.h"
 
 namespace tenon {
 
