@@ -61,8 +61,9 @@ void Arguments::integer(const std::string& names, int64_t& target, int64_t low, 
             int64_t value = 0;
             if (!parse_number(text, value) || value < low || value > high)
               bad_value(names, text,
-                        high == INT64_MAX ? low == INT64_MIN ? "a whole number" : fmt::format("a whole number from {} on", low)
-                                          : fmt::format("a whole number from {} to {}", low, high));
+                        high == INT64_MAX
+                            ? low == INT64_MIN ? "a whole number" : fmt::format("a whole number from {} on", low)
+                            : fmt::format("a whole number from {} to {}", low, high));
             target = value;
           },
           help)
@@ -145,7 +146,8 @@ std::string describe_extras(const CLI::App& root, const CLI::App& app, const std
   std::vector<std::string> names;
   for (const CommandInfo& command : commands) names.push_back(command.name);
   const std::string near = suggestion(first, names);
-  return fmt::format("there is no command '{}'{}", first, near.empty() ? "; there are " + CLI::detail::join(names, ", ") : near);
+  return fmt::format("there is no command '{}'{}", first,
+                     near.empty() ? "; there are " + CLI::detail::join(names, ", ") : near);
 }
 
 }  // namespace

@@ -51,8 +51,9 @@ Accepted minuend_or_subtrahend(const ConsumerView& c, size_t i) {
   // 1 - x is how masks and probabilities are turned around.
   if (i == 1 && other && *other == 1 && !out.is_bounded()) return Accepted::range(0, 1);
   if (!out.is_bounded()) return {};
-  if (other) return i == 0 ? Accepted::range(out.low + *other, out.high + *other)
-                           : Accepted::range(*other - out.high, *other - out.low);
+  if (other)
+    return i == 0 ? Accepted::range(out.low + *other, out.high + *other)
+                  : Accepted::range(*other - out.high, *other - out.low);
   const double middle = (out.low + out.high) / 2;
   return i == 0 ? Accepted::range(middle, out.high) : Accepted::range(0, middle - out.low);
 }
