@@ -57,7 +57,4 @@ struct ConsumerView {
   Accepted output(size_t i = 0) const;
 };
 
-// What the node's op accepts as this input, given what may come out. One rule per op.
-Accepted accepted_by(const ConsumerView& consumer, size_t input);
-
 }  // namespace tenon
