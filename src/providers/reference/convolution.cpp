@@ -27,12 +27,15 @@ void for_each_meeting(const ConvGeometry& g, const double* w, const F& f) {
   for (const WindowAxis& a : g.window.axes) taps *= a.kernel;
   for_each_tap(g.window, g.dense, g.strided, [&](int64_t tap, std::span<const TapRow> rows) {
     for (int64_t n = 0; n < g.batch; ++n) {
-      for (int64_t d = 0; d < dense_channels; ++d) {
-        for (int64_t s = 0; s < g.strided_channels; ++s) {
-          const double weight = w[(d * g.strided_channels + s) * taps + tap];
-          const int64_t dense = (n * dense_channels + d) * dense_plane;
-          const int64_t strided = ((n * g.group + d / g.dense_channels) * g.strided_channels + s) * strided_plane;
-          for (const TapRow& row : rows) f(dense + row.dense, strided + row.strided, row.length, weight);
+      // Rows first: those of all channels of a group stay close to the processor.
+      for (const TapRow& row : rows) {
+        for (int64_t d = 0; d < dense_channels; ++d) {
+          const int64_t dense = (n * dense_channels + d) * dense_plane + row.dense;
+          const int64_t group = n * g.group + d / g.dense_channels;
+          for (int64_t s = 0; s < g.strided_channels; ++s) {
+            const int64_t strided = (group * g.strided_channels + s) * strided_plane + row.strided;
+            f(dense, strided, row.length, w[(d * g.strided_channels + s) * taps + tap]);
+          }
         }
       }
     }
