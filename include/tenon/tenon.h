@@ -79,8 +79,8 @@ TN_API void tn_options_release(tn_options* options);
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES, loop_limit=N
  *   session: provider=reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
  *            dimension becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry this
- *            denotation), keep_values=1|0 (every named value that the compiled model computes becomes an output after
- *            the model's own, in the order of computation)
+ *            denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more
+ *            included, comes out after them in the order of computation)
  *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,... (for tn_model_random_inputs)
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
@@ -200,7 +200,7 @@ typedef struct tn_comparison {
   int64_t first_mismatch; /* the position of an element, or -1 */
   int64_t nan_pairs;      /* elements that are NaN in both */
   double max_abs;         /* the largest |actual - expected| */
-  double max_rel;         /* the largest |actual - expected| / |expected| */
+  double max_rel;         /* the largest |actual - expected| / |expected| where expected is not 0 */
   double cosine;          /* of the angle between all elements taken as vectors */
 } tn_comparison;
 /* A negative rtol or atol means the default of the element type: what rounding explains for floats, 0 for the rest. */

@@ -79,28 +79,28 @@ nb::object to_object(Value value) {
   return is_array ? array_over(object, nb::cast<const Value&>(object)) : nb::handle(package().object_from)(object);
 }
 
-// chosen: positions of the outputs to return, or None for all.
-nb::list run_feed(const NamedSession& session, const nb::dict& feed, nb::handle chosen, Run* run) {
+// chosen: positions of the outputs to return, or None for all. An output that is chosen twice is one object.
+nb::list run_feed(const NamedSession& session, const nb::dict& feed, const std::optional<std::vector<size_t>>& chosen,
+                  Run* run) {
   Feed inputs(session, feed);
   const size_t count = session.session.output_count();
   std::vector<Value> outputs(count);
-  std::vector<unsigned char> wanted(count, chosen.is_none());
-  if (!chosen.is_none())
-    for (nb::handle position : chosen) wanted.at(nb::cast<size_t>(position)) = 1;
+  std::vector<unsigned char> wanted(count, !chosen);
+  if (chosen)
+    for (size_t i : *chosen) wanted.at(i) = 1;
   {
     nb::gil_scoped_release no_gil;
     session.session.run(inputs.values(), outputs, run, wanted.data());
   }
   nb::list results;
-  if (chosen.is_none()) {
+  if (!chosen) {
     for (Value& v : outputs) results.append(to_object(std::move(v)));
-  } else {
-    std::vector<nb::object> made(count);
-    for (nb::handle position : chosen) {
-      const size_t i = nb::cast<size_t>(position);
-      if (!made[i].is_valid()) made[i] = to_object(std::move(outputs[i]));
-      results.append(made[i]);
-    }
+    return results;
+  }
+  std::vector<nb::object> made(count);
+  for (size_t i : *chosen) {
+    if (!made[i].is_valid()) made[i] = to_object(std::move(outputs[i]));
+    results.append(made[i]);
   }
   return results;
 }
@@ -160,12 +160,14 @@ void bind_sessions(nb::module_& m) {
   nb::class_<NamedSession>(m, "Session")
       .def_prop_ro("input_count", [](const NamedSession& s) { return s.session.input_count(); })
       .def("input_name", [](const NamedSession& s, size_t i) { return s.session.input_name(i); })
-      .def("input_type", [](const NamedSession& s, size_t i) { return s.session.input_type(i); }, nb::keep_alive<0, 1>())
+      .def(
+          "input_type", [](const NamedSession& s, size_t i) { return s.session.input_type(i); }, nb::keep_alive<0, 1>())
       .def("input_has_default", [](const NamedSession& s, size_t i) { return s.session.input_has_default(i); })
       .def_prop_ro("output_count", [](const NamedSession& s) { return s.session.output_count(); })
       .def("output_name", [](const NamedSession& s, size_t i) { return s.session.output_name(i); })
-      .def("output_type", [](const NamedSession& s, size_t i) { return s.session.output_type(i); },
-           nb::keep_alive<0, 1>())
+      .def(
+          "output_type", [](const NamedSession& s, size_t i) { return s.session.output_type(i); },
+          nb::keep_alive<0, 1>())
       .def("run_feed", &run_feed, nb::arg("feed"), nb::arg("chosen").none(), nb::arg("run").none() = nullptr)
       .def("run_values", &run_values, nb::arg("inputs"), nb::arg("outputs"), nb::arg("wanted") = std::vector<bool>{},
            nb::arg("run").none() = nullptr);

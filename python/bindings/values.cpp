@@ -125,7 +125,9 @@ Value tensor_from_dlpack(const AnyArray& array) {
 
 nb::dlpack::dtype dlpack_dtype(int dtype) {
   using nb::dlpack::dtype_code;
-  auto make = [](dtype_code code, int bits) { return nb::dlpack::dtype{static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1}; };
+  auto make = [](dtype_code code, int bits) {
+    return nb::dlpack::dtype{static_cast<uint8_t>(code), static_cast<uint8_t>(bits), 1};
+  };
   switch (dtype) {
     case TN_FLOAT32:
     case TN_FLOAT64:
@@ -149,8 +151,8 @@ nb::dlpack::dtype dlpack_dtype(int dtype) {
     case TN_UINT64:
       return make(dtype_code::UInt, bits_of(dtype));
     default:
-      throw tenon::Error(TN_UNSUPPORTED, std::string("DLPack has no element type ") +
-                                             tn_dtype_name(static_cast<tn_dtype>(dtype)));
+      throw tenon::Error(TN_UNSUPPORTED,
+                         std::string("DLPack has no element type ") + tn_dtype_name(static_cast<tn_dtype>(dtype)));
   }
 }
 
@@ -236,7 +238,9 @@ void bind_values(nb::module_& m) {
           nb::arg("address"), nb::arg("dtype"), nb::arg("dims"))
       .def_static(
           "allocate",
-          [](int dtype, const std::vector<int64_t>& dims) { return Value::allocate(static_cast<tn_dtype>(dtype), dims); },
+          [](int dtype, const std::vector<int64_t>& dims) {
+            return Value::allocate(static_cast<tn_dtype>(dtype), dims);
+          },
           nb::arg("dtype"), nb::arg("dims"))
       .def_static(
           "sequence",

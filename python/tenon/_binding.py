@@ -14,12 +14,14 @@ class IOBinding:
         self._session = session
         self._inputs = {}
         self._outputs = {}  # name -> memory for it, or None when Tenon is to allocate
-        self._results = {}
+        self._results = []  # by position, after a run
+        self._arguments = None  # of the native run, until something else is bound
 
     def _input(self, name, native):
         if name not in self._session._input_index:
             raise InvalidArgument(f"Failed to find NodeArg with name: {name} in the def list")
         self._inputs[name] = native
+        self._arguments = None
 
     def bind_cpu_input(self, name, arr_on_cpu):
         """Binds an array, which is not copied if it is row-major: what it holds when a run begins counts."""
@@ -56,7 +58,11 @@ class IOBinding:
         if name not in self._session._output_index:
             raise InvalidArgument(f"Invalid output name: {name}")
         self._outputs[name] = native
-        self._results.pop(name, None)
+        self._changed_outputs()
+
+    def _changed_outputs(self):
+        self._arguments = None
+        self._results = []
 
     def synchronize_inputs(self):
         """Without effect: everything is on the CPU."""
@@ -66,16 +72,17 @@ class IOBinding:
 
     def clear_binding_inputs(self):
         self._inputs.clear()
+        self._arguments = None
 
     def clear_binding_outputs(self):
         self._outputs.clear()
-        self._results.clear()
+        self._changed_outputs()
 
     def get_outputs(self):
         """The outputs of the last run, in the order they were bound; bound memory before the first run."""
         values = OrtValueVector()
         for name, bound in self._outputs.items():
-            native = self._results.get(name, bound)
+            native = self._results[self._session._output_index[name]] if self._results else bound
             if native is None:
                 raise InvalidArgument(f"output '{name}' has no value before run_with_iobinding")
             values.append(OrtValue(native))
@@ -96,8 +103,10 @@ class IOBinding:
         session = self._session
         if not self._outputs:
             raise InvalidArgument("At least one output should be requested.")
-        inputs = [self._inputs.get(name) for name in session._input_index]
-        outputs = [self._outputs.get(name) for name in session._output_index]
-        wanted = [name in self._outputs for name in session._output_index]
-        results = session._run_native(inputs, outputs, wanted, run_options)
-        self._results = {name: results[i] for name, i in session._output_index.items() if wanted[i]}
+        if self._arguments is None:
+            self._arguments = (
+                [self._inputs.get(name) for name in session._input_index],
+                [self._outputs.get(name) for name in session._output_index],
+                [name in self._outputs for name in session._output_index],
+            )
+        self._results = session._run_native(*self._arguments, run_options)

@@ -1,5 +1,7 @@
 """SessionOptions and RunOptions. docs/python.md says of every entry what it does here."""
 
+import operator
+
 from . import _tenon
 from ._config import check_run_entry, check_session_entry
 from ._enums import ExecutionMode, ExecutionOrder, GraphOptimizationLevel
@@ -19,10 +21,10 @@ class _Setting:
         return self if instance is None else getattr(instance, self.slot, self.default)
 
     def __set__(self, instance, value):
-        allowed = (int,) if self.kind is bool else self.kind
-        if not isinstance(value, allowed) or (self.kind is int and isinstance(value, bool)):
+        if self.kind in (int, bool) and hasattr(value, "__index__"):
+            value = self.kind(operator.index(value))
+        if not isinstance(value, self.kind):
             raise TypeError(f"{self.name} must be of type {self.kind.__name__}, it is {type(value).__name__}")
-        value = self.kind(value)
         reason = self.refuse(value) if self.refuse else None
         if reason:
             raise NotImplemented(reason)
@@ -53,7 +55,9 @@ class SessionOptions:
     log_verbosity_level = _Setting(int, 0)
     logid = _Setting(str, "")
     optimized_model_filepath = _Setting(
-        str, "", lambda path: path and "Tenon sessions do not write optimized models; leave optimized_model_filepath empty"
+        str,
+        "",
+        lambda path: path and "Tenon sessions do not write optimized models; leave optimized_model_filepath empty",
     )
     use_deterministic_compute = _Setting(bool, False)
     use_per_session_threads = _Setting(bool, True)

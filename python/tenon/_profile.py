@@ -35,7 +35,8 @@ class Profile:
     def _add(self, run, begin, end):
         origin = (begin - self._clock) / 1e3
         place = {"pid": os.getpid(), "tid": threading.get_native_id(), "ph": "X"}
-        events = [{"cat": "Session", "name": "model_run", "ts": origin, "dur": (end - begin) / 1e3, "args": {}, **place}]
+        duration = (end - begin) / 1e3
+        events = [{"cat": "Session", "name": "model_run", "ts": origin, "dur": duration, "args": {}, **place}]
         for step in json.loads(run.profile_json()):
             events.append({
                 "cat": "Node",

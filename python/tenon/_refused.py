@@ -1,4 +1,4 @@
-"""Classes of onnxruntime's interface for things Tenon does not have. Making one raises NotImplemented with the reason."""
+"""Classes for things Tenon does not have. Making one raises NotImplemented with the reason."""
 
 from ._errors import NotImplemented
 

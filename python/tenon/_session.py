@@ -40,7 +40,8 @@ def _load(path_or_bytes, options):
     if not options._initializers:
         return load_native(path_or_bytes, settings, options._files, options._external_initializers)
     # onnxruntime passes over initializers that the model does not have, so that options can serve several models.
-    names = {w["name"] for w in json.loads(load_native(path_or_bytes, settings, options._files).describe("weights"))["weights"]}
+    described = json.loads(load_native(path_or_bytes, settings, options._files).describe("weights"))
+    names = {weight["name"] for weight in described["weights"]}
     weights = dict(options._external_initializers)
     for name, value in options._initializers.items():
         if name in names:
@@ -67,8 +68,7 @@ class InferenceSession:
     """A model, ready to run. Any number of threads may use one session."""
 
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
-        self._sess_options = sess_options
-        options = sess_options if sess_options is not None else SessionOptions()
+        self._sess_options = options = sess_options if sess_options is not None else SessionOptions()
         self._enable_fallback = bool(int(kwargs.get("enable_fallback", 1)))
         self._providers = self._choose(providers, provider_options)
         if options._load_cancelled:

@@ -1,5 +1,3 @@
-#include <set>
-
 #include "api/model_handle.h"
 #include "compiler/compile.h"
 
@@ -18,8 +16,8 @@ Status replace_weights(CompiledModel& compiled, const std::map<std::string, Valu
       found = true;
       if (source.dtype != given.dtype() || source.dims != given.dims())
         return invalid_argument("the weight '{}' is {}{}, the tensor given for it is {}{}", name,
-                                dtype_name(source.dtype), shape_text(to_shape(source.dims)),
-                                dtype_name(given.dtype()), shape_text(to_shape(given.dims())));
+                                dtype_name(source.dtype), shape_text(to_shape(source.dims)), dtype_name(given.dtype()),
+                                shape_text(to_shape(given.dims())));
       compiled.slots[i] = given;
     }
     if (!found) return error(Code::NotFound, "the model has no weight called '{}'", name);
@@ -34,13 +32,26 @@ void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t
     if (!input.type.shape) continue;
     for (const GraphInput& g : model.graph.inputs) {
       const GraphValue& value = model.graph.value(g.value);
-      if (value.name != input.name || !value.type.shape || value.type.shape->size() != input.type.shape->size()) continue;
+      if (value.name != input.name || !value.type.shape || value.type.shape->size() != input.type.shape->size())
+        continue;
       for (size_t i = 0; i < value.type.shape->size(); ++i) {
         auto wanted = denotations.find(std::string(wire::denotation((*input.type.shape)[i])));
         auto symbol = (*value.type.shape)[i].as_symbol();
         if (wanted != denotations.end() && symbol) dims[*symbol] = wanted->second;
       }
     }
+  }
+}
+
+// Where the file names an extent of an output that stays symbolic, that name is what users know.
+void use_declared_names(const ImportedModel& model, tn_session& session) {
+  for (size_t i = 0; i < model.wire.graph.outputs.size() && i < session.output_types.size(); ++i) {
+    const auto& declared = model.wire.graph.outputs[i].type.shape;
+    tn_type& type = *session.output_types[i];
+    if (!declared || !type.type.shape || declared->size() != type.dim_texts.size()) continue;
+    for (size_t d = 0; d < declared->size(); ++d)
+      if ((*declared)[d].param && !(*declared)[d].param->empty() && !(*type.type.shape)[d].is_constant())
+        type.dim_texts[d] = std::string(*(*declared)[d].param);
   }
 }
 
@@ -55,16 +66,13 @@ void fix_dims(Plan& plan, const std::map<std::string, int64_t>& dims) {
   }
 }
 
-// Makes every named value that some step computes an output, after the model's own.
+// Makes every named value that some step computes an output, after the model's own and in order of computation.
 void keep_values(Plan& plan) {
-  std::set<std::string> taken(plan.output_names.begin(), plan.output_names.end());
   for (const Step& step : plan.steps)
     for (PlanValueId v : step.outputs) {
-      if (v == kNoValue) continue;
-      const std::string& name = plan.values[static_cast<size_t>(v)].name;
-      if (name.empty() || !taken.insert(name).second) continue;
+      if (v == kNoValue || plan.values[static_cast<size_t>(v)].name.empty()) continue;
       plan.outputs.push_back(v);
-      plan.output_names.push_back(name);
+      plan.output_names.push_back(plan.values[static_cast<size_t>(v)].name);
     }
 }
 
@@ -107,6 +115,7 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     }
     TN_ASSIGN_OR_RETURN(auto made, Session::make(compiled->program, std::move(compiled->slots), settings));
     *session = api::make_session_handle(std::move(made));
+    use_declared_names(*model->model, **session);
     return {};
   });
 }

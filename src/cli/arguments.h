@@ -20,7 +20,8 @@ namespace cli {
 // `names` as people write them: "-o,--output". `value` is what the help calls the value: "FILE".
 class Arguments {
  public:
-  explicit Arguments(CLI::App& app) : app_(app) {}
+  // `group` is the heading of the flags in the help.
+  explicit Arguments(CLI::App& app, std::string group = "Options") : app_(app), group_(std::move(group)) {}
 
   void positional(const std::string& name, std::string& target, const std::string& help, bool required = true);
   void flag(const std::string& names, bool& target, const std::string& help);
@@ -39,6 +40,7 @@ class Arguments {
 
  private:
   CLI::App& app_;
+  std::string group_;
 };
 
 // What the command line asks for.

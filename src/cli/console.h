@@ -32,11 +32,6 @@ class Console {
   // One JSON document, or text for people. Kept until finish(), so that a failure leaves stdout empty.
   void print(std::string_view text) { output_ += text; }
   void print_document(const Json& document);
-  template <class... Args>
-  void line(fmt::format_string<Args...> format, Args&&... args) {
-    fmt::format_to(std::back_inserter(output_), format, args...);
-    output_ += '\n';
-  }
   void discard() { output_.clear(); }
   // Colored text for stdout, if stdout shows colors.
   std::string paint(Color color, std::string_view text) const { return paint(color, text, color_stdout_); }

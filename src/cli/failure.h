@@ -8,9 +8,9 @@ namespace cli {
 enum Exit : int {
   kDone = 0,
   kFailed = 1,
-  kUsage = 2,        // unknown flag, bad value, flags that exclude each other
-  kCannotLoad = 3,   // the model could not be loaded
-  kCannotRun = 4,    // it could not be run
+  kUsage = 2,       // unknown flag, bad value, flags that exclude each other
+  kCannotLoad = 3,  // the model could not be loaded
+  kCannotRun = 4,   // it could not be run
 };
 
 // Ends a command with an exit code and a message for stderr.

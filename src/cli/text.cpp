@@ -11,7 +11,8 @@ std::string printable(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const auto c = static_cast<unsigned char>(text[i]);
     // 0xC2 0x80 to 0xC2 0x9F are the second set of control characters in UTF-8.
-    const bool second_set = c == 0xC2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
+    const bool second_set =
+        c == 0xC2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
     if (second_set) {
       result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
     } else if ((c < 0x20 && c != '\n') || c == 0x7f) {
@@ -84,14 +85,15 @@ std::string Table::text() const {
     return text + "\n";
   };
   std::string text;
-  if (std::any_of(headers_.begin(), headers_.end(), [](const auto& h) { return !h.empty(); })) text = format_row(headers_);
+  if (std::any_of(headers_.begin(), headers_.end(), [](const auto& h) { return !h.empty(); }))
+    text = format_row(headers_);
   for (const auto& row : rows_) text += format_row(row);
   return text;
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& choices) {
   std::string best;
-  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
+  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string& choice : choices) {
     // Edit distance, one row at a time.
     std::vector<size_t> row(choice.size() + 1);
@@ -105,7 +107,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& choic
         diagonal = above;
       }
     }
-    if (row.back() < best_distance) {
+    if (row.back() < std::min(best_distance, std::max(word.size(), choice.size()))) {
       best_distance = row.back();
       best = choice;
     }

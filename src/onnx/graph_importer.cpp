@@ -67,8 +67,8 @@ Status GraphImporter::define(std::string_view name, ValueId value) {
 Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std::string source) {
   auto dtype = dtype_from_onnx(proto.data_type);
   if (!dtype) return invalid_model("tensor '{}' has the unknown element type {}", proto.name, proto.data_type);
-  const bool small = !proto.is_external &&
-                     (proto.raw_data ? proto.raw_data->size() : proto.raw.size()) <= kSmallConstantBytes;
+  const bool small =
+      !proto.is_external && (proto.raw_data ? proto.raw_data->size() : proto.raw.size()) <= kSmallConstantBytes;
   auto owner = model_.model.bytes;
   auto external = model_.model.external;
   if (small) {
@@ -98,7 +98,8 @@ Status GraphImporter::add_constant(std::string_view name, Constant constant) {
     auto [it, is_new] = model_.function_constants.emplace(constant.source, kNone);
     if (!is_new) {
       const Constant& known = (*graph_.constants)[static_cast<size_t>(it->second)];
-      const ValueId v = graph_.add_value(std::string(name), Type::tensor(known.dtype, Shape(known.dims.begin(), known.dims.end())));
+      const ValueId v =
+          graph_.add_value(std::string(name), Type::tensor(known.dtype, Shape(known.dims.begin(), known.dims.end())));
       graph_.value(v).constant = it->second;
       return define(name, v);
     }
@@ -125,7 +126,9 @@ Status GraphImporter::import_initializers(const wire::Graph& wire_graph, const s
       if (!frozen.insert(name).second) return invalid_model("the initializer '{}' is given twice", name);
       return add_constant(name, std::move(constant));
     }
-    default_bytes += storage_bytes(constant.dtype, element_count(Shape(constant.dims.begin(), constant.dims.end())).value()).value_or(0);
+    default_bytes +=
+        storage_bytes(constant.dtype, element_count(Shape(constant.dims.begin(), constant.dims.end())).value())
+            .value_or(0);
     graph_.constants->push_back(std::move(constant));
     if (!defaults.emplace(name, static_cast<ConstantId>(graph_.constants->size() - 1)).second)
       return invalid_model("the initializer '{}' is given twice", name);

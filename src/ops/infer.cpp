@@ -73,11 +73,14 @@ Status check_arity(const InferContext& c, const OpDef& def) {
 Status check_dims(const Type& type, size_t output) {
   if (type.element) return check_dims(*type.element, output);
   if (!type.shape) return {};
+  // Strides are products of the other dims, so these must fit even when a zero makes the tensor empty.
+  Dim product(1);
   for (const Dim& d : *type.shape) {
+    if (!d.equals(0)) product = product * d;
     if (d.is_invalid()) return invalid_model("output {} has a dimension that overflows", output);
     if (d.is_constant() && d.value() < 0) return invalid_model("output {} would have the shape {}", output, shape_text(*type.shape));
   }
-  if (element_count(*type.shape).is_invalid())
+  if (product.is_invalid())
     return invalid_model("output {} of shape {} has too many elements", output, shape_text(*type.shape));
   return {};
 }

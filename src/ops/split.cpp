@@ -19,16 +19,16 @@ Status check_given(const std::vector<Dim>& sizes, const Dim& extent, size_t outp
   return {};
 }
 
-// Equal parts; the last one is smaller when the extent cannot be divided.
-Result<std::vector<Dim>> equal_parts(const Dim& extent, size_t count, bool may_be_uneven) {
-  const Dim part = ceil_div(extent, Dim(static_cast<int64_t>(count)));
-  std::vector<Dim> sizes(count, part);
-  sizes.back() = extent - part * Dim(static_cast<int64_t>(count) - 1);
-  if (!extent.is_constant()) return sizes;
-  if (!may_be_uneven && !(sizes.back() == part))
-    return invalid_model("an axis of {} cannot be split into {} equal parts", extent.value(), count);
-  if (sizes.back().value() < 0)
-    return invalid_model("an axis of {} is too short for {} parts of {}", extent.value(), count, part.value());
+// Equal parts. When the extent cannot be divided, parts are rounded up and the last ones get what is left.
+Result<std::vector<Dim>> equal_parts(const Dim& extent, int64_t count, bool may_be_uneven) {
+  if (!may_be_uneven) {
+    if (extent.is_constant() && extent.value() % count != 0)
+      return invalid_model("an axis of {} cannot be split into {} equal parts", extent.value(), count);
+    return std::vector<Dim>(static_cast<size_t>(count), floor_div(extent, Dim(count)));
+  }
+  const Dim part = ceil_div(extent, Dim(count));
+  std::vector<Dim> sizes{part};
+  for (int64_t i = 1; i < count; ++i) sizes.push_back(min(part, max(extent - part * Dim(i), Dim(0))));
   return sizes;
 }
 
@@ -61,7 +61,7 @@ Status infer_split(InferContext& c) {
   const Dim& extent = (*shape)[static_cast<size_t>(axis)];
   std::vector<Dim> sizes;
   if (!c.has(1)) {
-    TN_ASSIGN_OR_RETURN(sizes, equal_parts(extent, count, p.num_outputs.has_value()));
+    TN_ASSIGN_OR_RETURN(sizes, equal_parts(extent, static_cast<int64_t>(count), p.num_outputs.has_value()));
   } else if (auto given = c.values(1)) {
     TN_RETURN_IF_ERROR(check_given(*given, extent, count));
     sizes = std::move(*given);

@@ -159,6 +159,9 @@ class SegmentBinder {
       if (knowledge.missed && s > start_ && (!status.ok() || has_open_output(context)))
         return std::optional<std::vector<PlacedValue>>();
       TN_RETURN_IF_ERROR(std::move(status));
+      // Only kernels that bring their output can do without its shape.
+      if (!op_def(step.op).decides_output_size && has_open_output(context))
+        return error(Code::ResourceLimit, "a shape depends on an input that has too many elements to be one");
     }
     std::vector<PlacedValue> placed;
     for (size_t i = 0; i < step.outputs.size(); ++i) {

@@ -89,7 +89,8 @@ class Comparing {
       std::vector<int8_t> x(static_cast<size_t>(a.size())), y(x.size());
       unpack_sub_byte(a.dtype(), a.data(), a.size(), x.data());
       unpack_sub_byte(b.dtype(), b.data(), b.size(), y.data());
-      with_element_type(a.dtype(), [&](auto tag) { elements<typename decltype(tag)::type>(x.data(), y.data(), x.size()); });
+      with_element_type(a.dtype(),
+                        [&](auto tag) { elements<typename decltype(tag)::type>(x.data(), y.data(), x.size()); });
       return;
     }
     with_element_type(a.dtype(), [&](auto tag) {
@@ -136,7 +137,7 @@ class Comparing {
     }
     const double distance = std::fabs(a - b);
     result_.max_abs = std::max(result_.max_abs, distance);
-    if (distance > 0) result_.max_rel = std::max(result_.max_rel, distance / std::fabs(b));
+    if (b != 0) result_.max_rel = std::max(result_.max_rel, distance / std::fabs(b));
     aa_ += a * a;
     bb_ += b * b;
     ab_ += a * b;

@@ -20,8 +20,8 @@ struct Comparison {
   int64_t first_mismatch = -1;  // the position of an element, counted over the whole value
   int64_t nan_pairs = 0;        // elements that are NaN in both, which agree
   double max_abs = 0;
-  double max_rel = 0;
-  double cosine = 1;  // of the angle between all elements taken as vectors; 1 when both are zero
+  double max_rel = 0;  // over elements whose expected value is not 0
+  double cosine = 1;   // of the angle between all elements taken as vectors; 1 when both are zero
   bool same() const { return comparable && mismatches == 0; }
 };
 

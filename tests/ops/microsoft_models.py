@@ -8,8 +8,9 @@ from onnx import TensorProto, helper
 
 ONNX_TYPES = {
     np.dtype(name): getattr(TensorProto, name.upper().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE"))
-    for name in "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 bool".split()
+    for name in "float16 float32 float64 int8 int16 int32 int64 uint8 uint16 uint32 uint64 bool".split()
 }
+ONNX_TYPES[np.dtype(object)] = TensorProto.STRING
 ONNX_TYPES[np.dtype(ml_dtypes.bfloat16)] = TensorProto.BFLOAT16
 
 

@@ -82,7 +82,8 @@ def test_matmul_integer_to_float(rng, a_type, b_type, per_column, zero_points, w
     (y,) = run_tenon("MatMulIntegerToFloat", inputs)
     assert_close(y, expected.astype(np.float32))
     if a_type == np.uint8:
-        compare_with_onnxruntime("MatMulIntegerToFloat", inputs, constants=[k for k in inputs if k != "A" and inputs[k] is not None])
+        constants = [k for k in inputs if k != "A" and inputs[k] is not None]
+        compare_with_onnxruntime("MatMulIntegerToFloat", inputs, constants=constants)
 
 
 def expected_product(inputs, a, a_scale, a_zero_point):

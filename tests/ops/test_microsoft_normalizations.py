@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from microsoft_models import assert_close, compare_with_onnxruntime, microsoft_model, normal, run_tenon
+from microsoft_models import assert_close, compare_with_onnxruntime, normal, run_tenon
 
 
 @pytest.fixture
@@ -51,7 +51,8 @@ def test_simplified_layer_normalization(rng, axis, domain):
     attributes = {"axis": axis, "epsilon": 1e-6, "stash_type": 1}
     (y,) = run_tenon("SimplifiedLayerNormalization", {"X": x, "scale": scale}, domain=domain, **attributes)
     axes = (2,) if axis == -1 else (1, 2)
-    assert_close(y, x / np.sqrt((x.astype(np.float64) ** 2).mean(axis=axes, keepdims=True) + 1e-6) * scale, np.float32)
+    expected = x / np.sqrt((x.astype(np.float64) ** 2).mean(axis=axes, keepdims=True) + 1e-6) * scale
+    assert_close(y, expected.astype(np.float32))
     if domain == "":
         compare_with_onnxruntime("SimplifiedLayerNormalization", {"X": x, "scale": scale}, domain=domain, **attributes)
 
@@ -78,7 +79,7 @@ def test_embed_layer_normalization(rng, mask, position_ids):
 
 def test_embed_layer_normalization_without_segments(rng):
     inputs = embedding_inputs(rng, segment_ids=None, segment_embedding=None)
-    compare_with_onnxruntime("EmbedLayerNormalization", inputs, ["y"])
+    compare_with_onnxruntime("EmbedLayerNormalization", inputs, 2)
 
 
 def test_embed_layer_normalization_refuses_ids_out_of_range(rng):
@@ -156,4 +157,3 @@ def test_gated_rms_norm_refuses_other_activations(rng):
     inputs = {"X": normal(rng, 2, 4), "scale": normal(rng, 4), "gate": normal(rng, 2, 4)}
     with pytest.raises(Exception, match="activation is 'relu'"):
         run_tenon("GatedRMSNorm", inputs, activation="relu")
-    assert microsoft_model("GatedRMSNorm", inputs)

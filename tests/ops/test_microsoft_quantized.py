@@ -39,7 +39,8 @@ def check(op, inputs, expected, data, scale, zero_point, dtype, **attributes):
 
 def operand(rng, name, dtype, shape, scale, with_zero):
     zero = integers(rng, dtype)
-    inputs = {name: integers(rng, dtype, *shape), f"{name}_scale": scalar(scale), f"{name}_zero": zero if with_zero else None}
+    inputs = {name: integers(rng, dtype, *shape), f"{name}_scale": scalar(scale)}
+    inputs[f"{name}_zero"] = zero if with_zero else None
     real = (inputs[name].astype(np.float64) - (int(zero) if with_zero else 0)) * np.float64(np.float32(scale))
     return inputs, real
 

@@ -6,7 +6,8 @@ from ml_models import ONNX_TYPES, compare_with_onnxruntime, ml_model, run_onnxru
 from onnx import TensorProto, helper, numpy_helper
 
 TYPES = {
-    "string": object, "int16": np.int16, "int32": np.int32, "int64": np.int64, "float": np.float32, "double": np.float64,
+    "string": object, "int16": np.int16, "int32": np.int32, "int64": np.int64,
+    "float": np.float32, "double": np.float64,
 }  # fmt: skip
 LISTS = {"string": "strings", "int64": "int64s", "float": "floats"}
 

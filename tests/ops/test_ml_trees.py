@@ -233,6 +233,14 @@ def test_weights_of_inner_nodes_do_not_count():
     compare_with_onnxruntime("TreeEnsembleRegressor", {"X": x}, **attributes)
 
 
+def test_a_leaf_for_one_target_has_one_weight():
+    """Decision paths are exported with every weight repeated for each class."""
+    weights = {"target_treeids": [0] * 4, "target_nodeids": [1, 1, 2, 2], "target_ids": [0] * 4}
+    x = np.array([[0], [1]], np.float32)
+    attributes = stump() | weights | {"target_weights": [3.0, 30.0, 4.0, 40.0], "n_targets": 1}
+    compare_with_onnxruntime("TreeEnsembleRegressor", {"X": x}, **attributes)
+
+
 @pytest.mark.parametrize("rows", [0, 1])
 def test_few_rows(rows):
     weights = {"class_treeids": [0, 0], "class_nodeids": [1, 2], "class_ids": [0, 0], "class_weights": [-1.0, 1.0]}

@@ -8,9 +8,9 @@ from onnx import TensorProto
 
 import tenon
 
-PLAIN = ["float32", "float64", "float16", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool"]
-NUMBER = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9, "float16": 10,
-          "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14, "complex128": 15}
+NUMBER = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": 6, "int64": 7, "bool": 9,
+          "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14, "complex128": 15}
+PLAIN = [name for name in NUMBER if not name.startswith("complex")]
 ML = {"bfloat16": 16, "float8_e4m3fn": 17, "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21,
       "int4": 22, "float4_e2m1fn": 23, "float8_e8m0fnu": 24, "uint2": 25, "int2": 26}
 
@@ -32,7 +32,7 @@ def test_complex_dtypes(name):
 @pytest.mark.parametrize("name", ML)
 def test_ml_dtypes(name):
     dtype = np.dtype(getattr(ml_dtypes, name))
-    x = np.array([1, 0, 1, 1, 0]).astype(dtype)
+    x = np.array([1, 1, 1, 1, 0] if name != "float8_e8m0fnu" else [1, 2, 4, 1, 2]).astype(dtype)
     if name in ("int4", "int2"):
         x[1] = -1
     (y,) = tenon.InferenceSession(identity(ML[name])).run(None, {"x": x})
@@ -42,12 +42,13 @@ def test_ml_dtypes(name):
 
 
 def test_every_bit_pattern_of_small_types():
-    for name, bits in [("uint4", 4), ("int4", 4), ("float4_e2m1fn", 4), ("uint2", 2), ("int2", 2), ("float8_e4m3fn", 8)]:
+    sizes = {"uint4": 4, "int4": 4, "float4_e2m1fn": 4, "uint2": 2, "int2": 2, "float8_e4m3fn": 8}
+    for name, bits in sizes.items():
         dtype = np.dtype(getattr(ml_dtypes, name))
         patterns = np.arange(2**bits, dtype=np.uint8)
         x = np.resize(patterns, 2**bits + 1)
         if name in ("int4", "int2"):  # ml_dtypes keeps them sign-extended
-            x = np.where(x >= 2 ** (bits - 1), x + 256 - 2**bits, x).astype(np.uint8)
+            x |= np.where(x >= 2 ** (bits - 1), 256 - 2**bits, 0).astype(np.uint8)
         (y,) = tenon.InferenceSession(identity(ML[name])).run(None, {"x": x.view(dtype)})
         assert y.view(np.uint8).tolist() == x.tolist()
 
@@ -89,8 +90,8 @@ def test_scalars(ort):
 
 
 @pytest.mark.parametrize("number, item, expected", [
-    (FLOAT, 3, 3.0), (FLOAT, 2.5, 2.5), (FLOAT, np.float32(4), 4.0), (TensorProto.INT64, 7, 7), (TensorProto.BOOL, True, True),
-    (TensorProto.BFLOAT16, 1.5, 1.5), (TensorProto.STRING, "word", "word"),
+    (FLOAT, 3, 3.0), (FLOAT, 2.5, 2.5), (FLOAT, np.float32(4), 4.0), (TensorProto.INT64, 7, 7),
+    (TensorProto.BOOL, True, True), (TensorProto.BFLOAT16, 1.5, 1.5), (TensorProto.STRING, "word", "word"),
 ])
 def test_python_scalars(number, item, expected):
     (y,) = tenon.InferenceSession(identity(number, [])).run(None, {"x": item})
@@ -127,7 +128,8 @@ def test_strings_of_any_shape(ort):
 
 def test_sequences_of_strings_and_nothing(ort):
     session = ort.InferenceSession(passing(sequence_type(TensorProto.STRING)))
-    assert [s.tolist() for s in session.run(None, {"x": [np.array(["a"]), np.array(["b", "c"])]})[0]] == [["a"], ["b", "c"]]
+    (y,) = session.run(None, {"x": [np.array(["a"]), np.array(["b", "c"])]})
+    assert [s.tolist() for s in y] == [["a"], ["b", "c"]]
     assert tenon.InferenceSession(passing(sequence_type())).run(None, {"x": []})[0] == []
 
 

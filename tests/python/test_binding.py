@@ -35,7 +35,8 @@ def test_addresses(ort):
     session = ort.InferenceSession(add())
     binding = session.io_binding()
     binding.bind_input("x", "cpu", 0, np.float32, [2, 2], x.ctypes.data)
-    binding.bind_input(name="y", device_type="cpu", device_id=0, element_type=np.float32, shape=(2,), buffer_ptr=Y.ctypes.data)
+    binding.bind_input(name="y", device_type="cpu", device_id=0, element_type=np.float32, shape=(2,),
+                       buffer_ptr=Y.ctypes.data)
     binding.bind_output("z", "cpu", 0, np.float32, [2, 2], z.ctypes.data)
     session.run_with_iobinding(binding)
     assert z.tolist() == (X + Y).tolist()
@@ -153,7 +154,8 @@ def test_results_that_were_read_stay():
 
 def test_outputs_over_inputs():
     matrix = np.array([[0, 1], [1, 1]], np.float32)
-    data = model([node("MatMul", "x w", "y")], [tensor("x", FLOAT, [2, 2])], [tensor("y", FLOAT, [2, 2])], {"w": matrix})
+    data = model([node("MatMul", "x w", "y")], [tensor("x", FLOAT, [2, 2])], [tensor("y", FLOAT, [2, 2])],
+                 {"w": matrix})
     session = tenon.InferenceSession(data)
     state = tenon.OrtValue.ortvalue_from_numpy(np.eye(2, dtype=np.float32))
     binding = session.io_binding()

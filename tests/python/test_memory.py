@@ -14,6 +14,10 @@ import tenon
 Y = np.array([10, 20], np.float32)
 
 
+class Memory(bytearray):
+    """Memory that can be watched."""
+
+
 class Owner(np.ndarray):
     """An array that can be watched."""
 
@@ -128,10 +132,12 @@ def test_sessions_are_given_back():
 
 
 def test_values_keep_the_array_and_not_longer():
-    x = watched(np.ones(4, np.float32))
-    gone = weakref.ref(x)
+    memory = Memory(16)
+    gone = weakref.ref(memory)
+    x = np.frombuffer(memory, np.float32)
+    x[:] = 1
     value = tenon.OrtValue.ortvalue_from_numpy(x)
-    del x
+    del x, memory
     gc.collect()
     assert gone() is not None and value.numpy().tolist() == [1] * 4
     array = value.numpy()

@@ -73,7 +73,8 @@ def test_unknown_operators():
     from python.models import FLOAT, model, node, tensor
 
     with pytest.raises(state(tenon).NotImplemented, match="NoSuchOperator"):
-        tenon.InferenceSession(model([node("NoSuchOperator", "x", "y")], [tensor("x", FLOAT, [1])], [tensor("y", FLOAT, [1])]))
+        tenon.InferenceSession(model([node("NoSuchOperator", "x", "y")], [tensor("x", FLOAT, [1])],
+                                     [tensor("y", FLOAT, [1])]))
 
 
 def test_models(tmp_path):

@@ -26,13 +26,14 @@ def table(section):
 
 def public(thing):
     """Names that belong to onnxruntime, without modules of Python that it happens to import."""
-    names = [name for name in dir(thing) if not name.startswith("_")]
-    return {n for n in names
-            if not isinstance(getattr(thing, n), types.ModuleType) or getattr(thing, n).__name__.startswith("onnxruntime")}
+    def foreign(value):
+        return isinstance(value, types.ModuleType) and not value.__name__.startswith("onnxruntime")
+
+    return {name for name in dir(thing) if not name.startswith("_") and not foreign(getattr(thing, name))}
 
 
 def exceptions(module):
-    return {n for n in dir(module) if isinstance(getattr(module, n), type) and issubclass(getattr(module, n), BaseException)}
+    return {name for name, value in vars(module).items() if isinstance(value, type) and issubclass(value, Exception)}
 
 
 @pytest.mark.parametrize("section, theirs, ours", [

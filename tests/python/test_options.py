@@ -34,7 +34,8 @@ def test_defaults_are_the_same():
             if name.startswith("_") or callable(value) or name == "profile_file_prefix":
                 continue
             mine = getattr(ours, name)
-            assert (getattr(mine, "name", mine), type(mine).__name__) == (getattr(value, "name", value), type(value).__name__)
+            assert getattr(mine, "name", mine) == getattr(value, "name", value), name
+            assert type(mine).__name__ == type(value).__name__, name
 
 
 def test_settings_without_meaning_are_kept(ort, no_warnings):
@@ -86,8 +87,8 @@ def test_configuration_entries(ort):
 
 
 @pytest.mark.parametrize("key, value, harmless", [
-    ("ep.context_enable", "1", "0"), ("ep.context_file_path", "x.onnx", ""), ("session.load_model_format", "ORT", "ONNX"),
-    ("session.collect_node_memory_stats_to_file", "x.csv", ""), ("gpu_graph_id", "4", "-1"),
+    ("ep.context_enable", "1", "0"), ("ep.context_file_path", "x.onnx", ""), ("gpu_graph_id", "4", "-1"),
+    ("session.load_model_format", "ORT", "ONNX"), ("session.collect_node_memory_stats_to_file", "x.csv", ""),
 ])
 def test_entries_that_would_change_results_are_refused(key, value, harmless, no_warnings):
     with pytest.raises(state(tenon).NotImplemented, match=key):
@@ -95,7 +96,7 @@ def test_entries_that_would_change_results_are_refused(key, value, harmless, no_
     tenon.SessionOptions().add_session_config_entry(key, harmless)
 
 
-@pytest.mark.parametrize("key", ["session.set_denormal_as_zero", "optimization.enable_gelu_approximation", "no.such.key"])
+@pytest.mark.parametrize("key", ["session.set_denormal_as_zero", "optimization.enable_gelu_approximation", "no.key"])
 def test_entries_that_are_not_silently_ignored(key):
     with pytest.warns(UserWarning, match=f"{key}.*no effect"):
         tenon.SessionOptions().add_session_config_entry(key, "1")
@@ -103,7 +104,7 @@ def test_entries_that_are_not_silently_ignored(key):
 
 def test_the_cpu_cannot_be_forbidden(ort):
     with pytest.raises(state(ort).Fail):
-        session_with(ort, add(), lambda o: o.add_session_config_entry("session.disable_cpu_ep_fallback", "1")).run(None, {})
+        session_with(ort, add(), lambda o: o.add_session_config_entry("session.disable_cpu_ep_fallback", "1"))
 
 
 def test_what_is_refused():

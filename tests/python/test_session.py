@@ -2,7 +2,21 @@
 
 import numpy as np
 import pytest
-from python.models import FLOAT, add, model, node, optional_type, passing, sequence_type, state, tensor, two_outputs, typed, weighted
+from python.models import (
+    FLOAT,
+    add,
+    identity,
+    model,
+    node,
+    optional_type,
+    passing,
+    sequence_type,
+    state,
+    tensor,
+    two_outputs,
+    typed,
+    weighted,
+)
 from onnx import TensorProto
 
 X = np.array([[1, 2], [3, 4]], np.float32)
@@ -18,7 +32,8 @@ def test_run_gives_all_outputs_in_order(ort):
 
 
 @pytest.mark.parametrize("names, expected", [
-    ([], [[-1.0], [1.0]]), (["r"], [[1.0]]), (["r", "s"], [[1.0], [-1.0]]), (("s",), [[-1.0]]), (["s", "s"], [[-1.0]] * 2),
+    ([], [[-1.0], [1.0]]), (["r"], [[1.0]]), (["r", "s"], [[1.0], [-1.0]]), (("s",), [[-1.0]]),
+    (["s", "s"], [[-1.0], [-1.0]]),
 ])
 def test_output_names_choose_and_order(ort, names, expected):
     session = ort.InferenceSession(two_outputs())
@@ -65,7 +80,7 @@ def test_feed_may_hold_lists_and_values(ort):
 
 def test_descriptions(ort):
     session = ort.InferenceSession(model(
-        [node("Identity", "a", "b"), node("Identity", "s", "t"), node("Identity", "o", "p"), node("Identity", "u", "v")],
+        [node("Identity", *names) for names in ("ab", "st", "op", "uv")],
         [tensor("a", FLOAT, [None, 3, "k"]), typed("s", sequence_type(TensorProto.INT64)),
          typed("o", optional_type(TensorProto.DOUBLE, [2])), tensor("u", TensorProto.STRING)],
         [tensor("b", FLOAT, [None, 3, "k"]), typed("t", sequence_type(TensorProto.INT64)),
@@ -88,7 +103,7 @@ def test_declared_names_of_output_extents(ort):
     (TensorProto.UINT64, "uint64"), (TensorProto.INT8, "int8"), (TensorProto.DOUBLE, "double"),
 ])
 def test_type_texts(ort, dtype, text):
-    session = ort.InferenceSession(model([node("Identity", "x", "y")], [tensor("x", dtype, [])], [tensor("y", dtype, [])]))
+    session = ort.InferenceSession(identity(dtype, []))
     assert [session.get_inputs()[0].type, session.get_inputs()[0].shape] == [f"tensor({text})", []]
 
 
@@ -101,8 +116,8 @@ def test_metadata(ort):
     made.graph.doc_string = "inside"
     onnx.helper.set_model_props(made, {"key": "value", "other": "ä"})
     meta = ort.InferenceSession(made.SerializeToString()).get_modelmeta()
-    assert (meta.producer_name, meta.graph_name, meta.domain, meta.description, meta.graph_description, meta.version) == (
-        "maker", "graph", "org.example", "about", "inside", 7)
+    assert (meta.producer_name, meta.graph_name, meta.domain) == ("maker", "graph", "org.example")
+    assert (meta.description, meta.graph_description, meta.version) == ("about", "inside", 7)
     assert meta.custom_metadata_map == {"key": "value", "other": "ä"}
 
 
@@ -138,7 +153,7 @@ def test_models_that_cannot_be_loaded(ort, tmp_path):
 
 def test_small_functions_of_a_session(ort):
     session = ort.InferenceSession(add())
-    assert session.get_session_options() is None
+    assert isinstance(session.get_session_options(), ort.SessionOptions)
     assert session.end_profiling() == ""
     assert session.get_profiling_start_time_ns() == 0
     assert session.get_tuning_results() == []
@@ -158,7 +173,7 @@ def test_assignment_of_nodes(ort):
     session = ort.InferenceSession(add(), options)
     (part,) = session.get_provider_graph_assignment_info()
     assert (part.ep_name, [(n.op_type, n.domain) for n in part.get_nodes()]) == ("CPUExecutionProvider", [("Add", "")])
-    assert session.get_session_options() is options
+    assert session.get_session_options().get_session_config_entry("session.record_ep_graph_assignment_info") == "1"
 
 
 def test_sequences_and_optionals(ort):
@@ -192,13 +207,13 @@ def test_maps_as_inputs(ort):
     from onnx import helper
 
     vectorize = helper.make_node("DictVectorizer", ["x"], ["y"], domain="ai.onnx.ml", string_vocabulary=["a", "b", "c"])
-    entry = helper.make_map_type_proto(TensorProto.STRING, helper.make_tensor_type_proto(TensorProto.INT64, []))
-    graph = helper.make_graph([vectorize], "graph", [typed("x", entry)], [tensor("y", TensorProto.INT64)])
+    entry = helper.make_map_type_proto(TensorProto.STRING, helper.make_tensor_type_proto(FLOAT, []))
+    graph = helper.make_graph([vectorize], "graph", [typed("x", entry)], [tensor("y", FLOAT)])
     data = helper.make_model(graph, ir_version=10, opset_imports=[
         helper.make_opsetid("", 21), helper.make_opsetid("ai.onnx.ml", 3)]).SerializeToString()
     session = ort.InferenceSession(data)
-    assert session.get_inputs()[0].type == "map(string,tensor(int64))"
-    assert session.run(None, {"x": {"c": 3, "a": 1}})[0].ravel().tolist() == [1, 0, 3]
+    assert session.get_inputs()[0].type == "map(string,tensor(float))"
+    assert session.run(None, {"x": {"c": 3.0, "a": 1.0}})[0].ravel().tolist() == [1, 0, 3]
 
 
 def test_branches(ort):

@@ -25,7 +25,8 @@ def test_values_share_memory_with_arrays(ort):
 
 def test_properties(ort):
     value = ort.OrtValue.ortvalue_from_numpy(X)
-    assert (value.device_name(), value.shape(), value.data_type(), value.element_type()) == ("cpu", [1, 2], "tensor(float)", 1)
+    assert (value.device_name(), value.shape()) == ("cpu", [1, 2])
+    assert (value.data_type(), value.element_type()) == ("tensor(float)", 1)
     assert value.has_value() and value.is_tensor() and not value.is_sparse_tensor() and not value.is_tensor_sequence()
     assert value.tensor_size_in_bytes() == 8
     assert np.asarray(value).tolist() == X.tolist()
@@ -36,11 +37,11 @@ def test_copied_layouts(ort):
     assert value.numpy().tolist() == [[0, 3], [1, 4], [2, 5]]
 
 
-@pytest.mark.parametrize("element_type", [np.float32, np.int8, 1, 16, np.dtype("int64"), 9])
-def test_allocated_values(ort, element_type):
+@pytest.mark.parametrize("element_type, name", [
+    (np.float32, "float"), (np.int8, "int8"), (np.dtype("int64"), "int64"), (1, "float"), (16, "bfloat16"), (9, "bool"),
+])
+def test_allocated_values(ort, element_type, name):
     value = ort.OrtValue.ortvalue_from_shape_and_type([2, 3], element_type)
-    names = {1: "float", 16: "bfloat16", 9: "bool"}
-    name = names.get(element_type) if isinstance(element_type, int) else {"float32": "float"}.get(np.dtype(element_type).name, np.dtype(element_type).name)
     assert (value.shape(), value.data_type()) == ([2, 3], f"tensor({name})")
 
 
@@ -118,7 +119,8 @@ def test_dlpack_types_that_onnxruntime_lacks():
     assert (value.data_type(), value.numpy().tolist()) == ("tensor(bool)", [True, False])
     value = tenon.OrtValue.ortvalue_from_numpy(np.array([1.5], ml_dtypes.bfloat16))
     again = tenon.OrtValue.from_dlpack(value)
-    assert (again.data_type(), again.data_ptr(), again.numpy().tolist()) == ("tensor(bfloat16)", value.data_ptr(), [1.5])
+    assert (again.data_type(), again.data_ptr()) == ("tensor(bfloat16)", value.data_ptr())
+    assert again.numpy().tolist() == [1.5]
     with pytest.raises(tenon.Error, match="DLPack has no element type"):
         tenon.OrtValue.ortvalue_from_numpy(np.array([1], ml_dtypes.int4)).__dlpack__()
 
@@ -176,7 +178,8 @@ def test_sparse_tensors(ort):
         "ORT_SPARSE_COO", [3, 3], "sparse_tensor(float)", "cpu")
     assert coo.values().tolist() == [1, 2] and coo.as_coo_view().indices().tolist() == [0, 4]
     csr = ort.SparseTensor.sparse_csr_from_numpy(
-        np.array([2, 3], np.int64), np.array([1, 2], np.float32), np.array([0, 2], np.int64), np.array([0, 1, 2], np.int64), device)
+        np.array([2, 3], np.int64), np.array([1, 2], np.float32), np.array([0, 2], np.int64),
+        np.array([0, 1, 2], np.int64), device)
     assert (csr.as_csrc_view().inner().tolist(), csr.as_csrc_view().outer().tolist()) == ([0, 2], [0, 1, 2])
     value = ort.OrtValue.ort_value_from_sparse_tensor(coo)
     assert value.is_sparse_tensor() and value.as_sparse_tensor().values().tolist() == [1, 2]
@@ -193,7 +196,8 @@ def test_sparse_tensors_are_not_fed():
 
 def test_devices(ort):
     device = ort.OrtDevice.make("cpu", 0)
-    assert (device.device_type(), device.device_id(), device.device_mem_type(), device.device_vendor_id()) == (0, 0, 0, 0)
+    assert (device.device_type(), device.device_id()) == (0, 0)
+    assert (device.device_mem_type(), device.device_vendor_id()) == (0, 0)
     assert ort.OrtDevice.make("cuda", 1).device_id() == 1
     with pytest.raises(Exception, match="Unsupported device type"):
         ort.OrtDevice.make("nowhere", 0)

@@ -135,7 +135,12 @@ bool holds(regex::Assertion assertion, const std::vector<char32_t>& text, size_t
   return false;
 }
 
-// The instructions that wait for a character, each once.
+// One way through the pattern: the instruction it waits at, and where in the text it began.
+struct Thread {
+  size_t pc, origin;
+};
+
+// The threads that wait for a character, each instruction once: the first to reach it stays.
 class Threads {
  public:
   Threads(const Regex::Program& program, const std::vector<char32_t>& text)
@@ -144,10 +149,10 @@ class Threads {
   void begin(size_t at) {
     at_ = at;
     waiting_.clear();
-    matched_ = false;
+    match_origin_.reset();
   }
   // Follows everything that needs no character.
-  void add(size_t start) {
+  void add(size_t start, size_t origin) {
     pending_.push_back(start);
     while (!pending_.empty()) {
       const size_t pc = pending_.back();
@@ -155,24 +160,31 @@ class Threads {
       if (seen_at_[pc] == at_ + 1) continue;
       seen_at_[pc] = at_ + 1;
       const Instruction& i = program_.code[pc];
-      if (i.kind == Kind::Match) matched_ = true;
-      if (i.kind == Kind::Set) waiting_.push_back(pc);
+      if (i.kind == Kind::Match) match_origin_ = origin;
+      if (i.kind == Kind::Set) waiting_.push_back({pc, origin});
       if (i.kind == Kind::Split) pending_.push_back(i.other);
       const bool passes =
           i.kind == Kind::Jump || i.kind == Kind::Split || (i.kind == Kind::Assert && holds(i.assertion, text_, at_));
       if (passes) pending_.push_back(i.next);
     }
   }
-  const std::vector<size_t>& waiting() const { return waiting_; }
-  bool matched() const { return matched_; }
+  // Lets a thread take the character before the current position, if it can.
+  void advance(const Thread& thread) {
+    const Instruction& i = program_.code[thread.pc];
+    if (program_.sets[i.set].contains(text_[at_ - 1])) add(i.next, thread.origin);
+  }
+  const std::vector<Thread>& waiting() const { return waiting_; }
+  // Where the match that ends here began.
+  const std::optional<size_t>& match_origin() const { return match_origin_; }
 
  private:
   const Regex::Program& program_;
   const std::vector<char32_t>& text_;
   std::vector<size_t> seen_at_;  // position + 1 at which an instruction was last reached
-  std::vector<size_t> waiting_, pending_;
+  std::vector<Thread> waiting_;
+  std::vector<size_t> pending_;
   size_t at_ = 0;
-  bool matched_ = false;
+  std::optional<size_t> match_origin_;
 };
 
 }  // namespace
@@ -188,17 +200,30 @@ bool Regex::full_match(std::string_view text) const {
   const std::vector<char32_t> characters = code_points(text);
   Threads threads(*program_, characters);
   threads.begin(0);
-  threads.add(0);
-  for (size_t at = 0; at < characters.size(); ++at) {
-    const std::vector<size_t> waiting = threads.waiting();
+  threads.add(0, 0);
+  for (size_t at = 1; at <= characters.size(); ++at) {
+    const std::vector<Thread> waiting = threads.waiting();
     if (waiting.empty()) return false;
-    threads.begin(at + 1);
-    for (size_t pc : waiting) {
-      const Instruction& i = program_->code[pc];
-      if (program_->sets[i.set].contains(characters[at])) threads.add(i.next);
-    }
+    threads.begin(at);
+    for (const Thread& thread : waiting) threads.advance(thread);
   }
-  return threads.matched();
+  return threads.match_origin().has_value();
+}
+
+std::optional<Regex::Match> Regex::find(const std::vector<char32_t>& text, size_t from) const {
+  Threads threads(*program_, text);
+  std::optional<Match> best;
+  std::vector<Thread> waiting;  // in the order of their origins, so the leftmost reaches an instruction first
+  for (size_t at = from; at <= text.size(); ++at) {
+    threads.begin(at);
+    for (const Thread& thread : waiting)
+      if (!best || thread.origin <= best->begin) threads.advance(thread);
+    if (!best) threads.add(0, at);
+    if (threads.match_origin()) best = Match{*threads.match_origin(), at};
+    waiting = threads.waiting();
+    if (best && waiting.empty()) break;
+  }
+  return best;
 }
 
 }  // namespace tenon

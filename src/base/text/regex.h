@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,13 @@ class Regex {
 
   // Whether the whole text matches.
   bool full_match(std::string_view text) const;
+
+  // Characters [begin, end) of a text.
+  struct Match {
+    size_t begin = 0, end = 0;
+  };
+  // The longest of the leftmost matches that begin at `from` or later; what lies before `from` counts as context.
+  std::optional<Match> find(const std::vector<char32_t>& text, size_t from) const;
 
   struct Program;
 

@@ -55,7 +55,12 @@ class Parser {
   Result<NodePointer> sequence(int depth) {
     NodePointer parts = make(Node::Kind::Sequence);
     while (!done() && peek() != '|' && peek() != ')') {
-      TN_ASSIGN_OR_RETURN(NodePointer part, atom(depth));
+      NodePointer part;
+      if (peek() == '\\' && peek(1) == 'Q') {
+        part = quoted(*parts);
+      } else {
+        TN_ASSIGN_OR_RETURN(part, atom(depth));
+      }
       TN_ASSIGN_OR_RETURN(part, repeated(std::move(part)));
       parts->children.push_back(std::move(part));
     }
@@ -227,8 +232,6 @@ class Parser {
         return assert_here(Assertion::WordBoundary);
       case 'B':
         return assert_here(Assertion::NoWordBoundary);
-      case 'Q':
-        return quoted();
       default:
         break;
     }
@@ -236,18 +239,18 @@ class Parser {
     return set_node(std::move(set));
   }
 
-  // \Q...\E: everything stands for itself.
-  Result<NodePointer> quoted() {
-    ++at_;
-    NodePointer parts = make(Node::Kind::Sequence);
-    while (!done()) {
+  // \Q...\E: everything stands for itself. The last character is returned, since a repetition means only that one.
+  NodePointer quoted(Node& parts) {
+    NodePointer last = make(Node::Kind::Empty);
+    for (at_ += 2; !done(); ++at_) {
       if (peek() == '\\' && peek(1) == 'E') {
         at_ += 2;
         break;
       }
-      parts->children.push_back(set_node(single(text_[at_++])));
+      parts.children.push_back(std::move(last));
+      last = set_node(single(text_[at_]));
     }
-    return parts;
+    return last;
   }
 
   // What comes after a \ that stands for a set or a character, inside and outside of brackets.

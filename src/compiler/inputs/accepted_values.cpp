@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "compiler/inputs/accepted_rules.h"
+
 namespace tenon {
 
 void Accepted::restrict_to(const Accepted& other) {
@@ -83,8 +85,8 @@ std::vector<Accepted> accepted_in(const Graph& graph, std::vector<Accepted> acce
     const ConsumerView consumer{graph, node, accepted, dims};
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i] == kNone) continue;
-      const Accepted rule = accepted_by(consumer, i);
-      accepted[static_cast<size_t>(node.inputs[i])].restrict_to(rule);
+      for (const auto rule : {accepted_as_number, accepted_as_index, accepted_as_shape})
+        if (const auto limits = rule(consumer, i)) accepted[static_cast<size_t>(node.inputs[i])].restrict_to(*limits);
     }
   }
   return accepted;

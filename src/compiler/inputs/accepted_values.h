@@ -21,9 +21,9 @@ struct Accepted {
   double low = -std::numeric_limits<double>::infinity();
   double high = std::numeric_limits<double>::infinity();
   Form form = Form::Any;
-  bool numeric_text = false;          // strings that will be read as numbers
-  std::vector<std::string> words;     // strings that consumers know; empty: any
-  std::vector<int64_t> numbers;       // integers that consumers know; empty: any in the range
+  bool numeric_text = false;       // strings that will be read as numbers
+  std::vector<std::string> words;  // strings that consumers know; empty: any
+  std::vector<int64_t> numbers;    // integers that consumers know; empty: any in the range
 
   bool is_bounded() const { return low > -std::numeric_limits<double>::infinity() && is_bounded_above(); }
   bool is_bounded_above() const { return high < std::numeric_limits<double>::infinity(); }
@@ -56,8 +56,5 @@ struct ConsumerView {
   std::vector<int64_t> integers_param(const char* name) const;
   Accepted output(size_t i = 0) const;
 };
-
-// What the node's op accepts as this input, given what may come out. One rule per op.
-Accepted accepted_by(const ConsumerView& consumer, size_t input);
 
 }  // namespace tenon

@@ -75,7 +75,8 @@ double draw_number(const Accepted& accepted, RandomStream& random) {
 }
 
 std::string draw_string(const Accepted& accepted, RandomStream& random) {
-  static constexpr const char* kWords[] = {"ash", "beech", "cedar", "elm", "fir", "hazel", "maple", "oak", "pine", "yew"};
+  static constexpr const char* kWords[] = {"ash",   "beech", "cedar", "elm",  "fir",
+                                           "hazel", "maple", "oak",   "pine", "yew"};
   if (!accepted.words.empty()) return accepted.words[random.next() % accepted.words.size()];
   if (accepted.numeric_text) return std::to_string(random.integer(0, 9));
   return kWords[random.next() % std::size(kWords)];

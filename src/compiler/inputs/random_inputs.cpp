@@ -55,7 +55,8 @@ class SymbolTable {
 };
 
 Status check_shape(const std::string& name, const Type& declared, Dims dims) {
-  if (!declared.is_tensor()) return invalid_argument("input '{}' is {}, which has no shape", name, declared.to_string());
+  if (!declared.is_tensor())
+    return invalid_argument("input '{}' is {}, which has no shape", name, declared.to_string());
   if (!declared.shape) return {};
   bool fits = declared.shape->size() == dims.size();
   for (size_t i = 0; fits && i < dims.size(); ++i) {
@@ -88,8 +89,8 @@ Result<Value> draw_value(const Type& type, std::vector<int64_t> dims, const Acce
     }
     case Type::Kind::Optional: {
       Optional optional{type.element ? *type.element : Type{}, nullptr};
-      TN_ASSIGN_OR_RETURN(Value item, draw_value(optional.element, symbols.decide(optional.element.shape), accepted,
-                                                 symbols, random));
+      TN_ASSIGN_OR_RETURN(
+          Value item, draw_value(optional.element, symbols.decide(optional.element.shape), accepted, symbols, random));
       optional.item = std::make_shared<const Value>(std::move(item));
       return Value(std::move(optional));
     }
@@ -141,8 +142,7 @@ Result<std::vector<Value>> random_inputs(const Graph& graph, const RandomInputOp
       if (!found) return error(Code::NotFound, "the model has no input called '{}'", wanted);
     }
   std::vector<std::vector<int64_t>> dims;
-  for (size_t i = 0; i < given.size(); ++i)
-    dims.push_back(shape_of(i) ? *shape_of(i) : symbols.decide(type(i).shape));
+  for (size_t i = 0; i < given.size(); ++i) dims.push_back(shape_of(i) ? *shape_of(i) : symbols.decide(type(i).shape));
   const auto accepted = accepted_inputs(graph, [&](const std::string& symbol) { return symbols.find(symbol); });
   for (size_t i = 0; i < given.size(); ++i) {
     if (!given[i].empty() || (graph.inputs[i].default_constant != kNone && !shape_of(i))) continue;

@@ -93,8 +93,10 @@ Result<std::vector<uint8_t>> parse_modes(const std::vector<std::string>& names) 
   return modes;
 }
 
-// Leaves are numbered in the order of their rows. Each keeps its weights in the order of the file.
-Status place_leaves(const Table& table, const RowIndex& index, std::vector<int64_t>& leaf_of_row, Positions& p) {
+// Leaves are numbered in the order of their rows. Each keeps its weights in the order of the file; but where there is
+// one target, a leaf has one weight, and converters rely on the first one being taken.
+Status place_leaves(const Table& table, const RowIndex& index, int64_t targets, std::vector<int64_t>& leaf_of_row,
+                    Positions& p) {
   leaf_of_row.assign(table.size(), kNotALeaf);
   size_t leaves = 0;
   for (size_t row = 0; row < table.size(); ++row)
@@ -106,8 +108,9 @@ Status place_leaves(const Table& table, const RowIndex& index, std::vector<int64
       return invalid_model("weight {} is for node {} of tree {}, which does not exist", e, table.weight_nodes[e],
                            table.weight_trees[e]);
     // Old converters also wrote weights of inner nodes; they never count.
-    if (p.modes[*row] == tree::kLeaf)
-      entries[static_cast<size_t>(leaf_of_row[*row])].push_back(static_cast<int64_t>(e));
+    if (p.modes[*row] != tree::kLeaf) continue;
+    auto& own = entries[static_cast<size_t>(leaf_of_row[*row])];
+    if (targets > 1 || own.empty()) own.push_back(static_cast<int64_t>(e));
   }
   p.leaf_offsets.push_back(0);
   for (const auto& own : entries) {
@@ -155,14 +158,14 @@ Status find_roots(const Table& table, const std::vector<bool>& reached, std::vec
   return {};
 }
 
-Result<Positions> place(const Table& table) {
+Result<Positions> place(const Table& table, int64_t targets) {
   TN_RETURN_IF_ERROR(table.check_lengths());
   Positions p;
   TN_ASSIGN_OR_RETURN(p.modes, parse_modes(table.modes));
   const RowIndex index(table);
   TN_RETURN_IF_ERROR(index.check_unique());
   std::vector<int64_t> leaf_of_row;
-  TN_RETURN_IF_ERROR(place_leaves(table, index, leaf_of_row, p));
+  TN_RETURN_IF_ERROR(place_leaves(table, index, targets, leaf_of_row, p));
   p.true_ids = p.false_ids = leaf_of_row;  // a leaf's row leads to its leaf, whatever comes
   p.true_leafs.assign(table.size(), 1);
   p.false_leafs.assign(table.size(), 1);
@@ -209,7 +212,7 @@ std::vector<ValueId> ensemble_inputs(ImportNode& n, const std::string& prefix, i
   n.ignore_attribute("nodes_hitrates");
   n.ignore_attribute("nodes_hitrates_as_tensor");
   const Table table(n, prefix);
-  auto placed = place(table);
+  auto placed = place(table, targets);
   if (!placed.ok()) return n.fail(std::move(placed).status()), std::vector<ValueId>();
   n.fail(check_placed(table, *placed, targets));
 

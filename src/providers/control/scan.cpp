@@ -69,7 +69,7 @@ class ScanRun {
     const auto total = checked_mul(batch, steps);
     const int64_t limit = c_.services().max_loop_iterations();
     if (total && *total <= limit && batch <= limit) return {};
-    return error(Code::ResourceLimit, "{} x {} steps are more than the limit of {} (option 'loop_iterations')", batch,
+    return error(Code::ResourceLimit, "{} x {} steps are more than the limit of {} (option 'loop_limit')", batch,
                  steps, limit);
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "providers/reference/copy.h"
 #include "providers/reference/convert.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/number_text.h"
@@ -118,7 +119,7 @@ Status cast(KernelContext& c, const CastLikeParams& params) {
     if (is_sub_byte(in.dtype))
       std::copy_n(static_cast<const uint8_t*>(in.data), in.size(), static_cast<uint8_t*>(out.data));
     else
-      copy_elements(in, out);
+      copy_all(in, out);
     return {};
   }
   const CastOptions options(params);

@@ -60,7 +60,9 @@ class Sampler {
   // Coordinates beyond the borders, as the padding mode has it. What remains fits an integer.
   double bring_near(const SampledAxis& axis, double x) const {
     const double last = static_cast<double>(axis.extent - 1);
-    if (p_.padding_mode == "zeros") return x == x ? std::clamp(x, -4.0, last + 4) : -4;
+    // Cubic weights reach over the border: the pixels there are repeated, not the coordinate moved.
+    const bool repeats_pixels = p_.mode == "cubic" && p_.padding_mode == "border";
+    if (p_.padding_mode == "zeros" || repeats_pixels) return x == x ? std::clamp(x, -4.0, last + 4) : -4;
     if (x != x) return 0;
     if (x >= axis.low && x <= axis.high) return x;
     if (p_.padding_mode == "border" || std::isinf(x)) return std::clamp(x, 0.0, last);

@@ -1,5 +1,7 @@
 #include "providers/reference/movement.h"
 
+#include <algorithm>
+
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 

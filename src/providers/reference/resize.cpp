@@ -15,25 +15,27 @@ struct Axis : AxisResize {
 };
 
 // Where output element i lies on the input axis; nothing when it is outside the region's source.
-std::optional<double> source_coordinate(const ResizeParams& p, const Axis& axis, int64_t i) {
+// Real is float where rounding decides between elements: what is a tie in the model's float scales must stay one.
+template <class Real>
+std::optional<Real> source_coordinate(const ResizeParams& p, const Axis& axis, int64_t i) {
   const std::string& mode = p.coordinate_transformation_mode;
-  const double x = static_cast<double>(i), last = static_cast<double>(axis.from - 1);
+  const Real x = static_cast<Real>(i), scale = static_cast<Real>(axis.scale), half = static_cast<Real>(0.5);
+  const Real extent = static_cast<Real>(axis.from), last = extent - 1;
   // The exact width, of which the real one is the whole part.
-  const double width = axis.scale * static_cast<double>(axis.from);
+  const Real width = scale * extent;
   if (mode == "align_corners") return width == 1 ? 0 : x * last / (width - 1);
-  if (mode == "asymmetric") return x / axis.scale;
-  if (mode == "tf_half_pixel_for_nn") return (x + 0.5) / axis.scale;
-  if (mode == "pytorch_half_pixel" && width == 1) return -0.5;
-  if (mode == "half_pixel_symmetric") {
-    const double shift = static_cast<double>(axis.from) / 2 * (1 - static_cast<double>(axis.to) / width);
-    return shift + (x + 0.5) / axis.scale - 0.5;
-  }
+  if (mode == "asymmetric") return x / scale;
+  if (mode == "tf_half_pixel_for_nn") return (x + half) / scale;
+  if (mode == "pytorch_half_pixel" && width == 1) return -half;
+  if (mode == "half_pixel_symmetric")
+    return extent / 2 * (1 - static_cast<Real>(axis.to) / width) + (x + half) / scale - half;
   if (mode == "tf_crop_and_resize") {
-    const double length = (axis.region_end - axis.region_begin) * last;
-    const double at = axis.region_begin * last + (width == 1 ? length / 2 : x * length / (width - 1));
+    const Real begin = static_cast<Real>(axis.region_begin),
+               length = (static_cast<Real>(axis.region_end) - begin) * last;
+    const Real at = begin * last + (width == 1 ? length / 2 : x * length / (width - 1));
     return at >= 0 && at <= last ? std::optional(at) : std::nullopt;  // NaN is outside, too
   }
-  return (x + 0.5) / axis.scale - 0.5;
+  return (x + half) / scale - half;
 }
 
 int64_t nearest_index(const ResizeParams& p, const Axis& axis, double x) {
@@ -86,7 +88,7 @@ Result<Tensor> resize_axis(KernelContext& c, const Tensor& in, const Axis& axis,
   const double* from = in.as<double>().data();
   double* to = out.as_mutable<double>().data();
   for (int64_t i = 0; i < axis.to; ++i) {
-    const auto x = source_coordinate(p, axis, i);
+    const auto x = source_coordinate<double>(p, axis, i);
     const std::vector<Tap> taps = x ? taps_at(p, axis, *x) : std::vector<Tap>{};
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t k = 0; k < split.inner; ++k) {
@@ -122,7 +124,7 @@ Status pick_nearest(KernelContext& c, const std::vector<Axis>& axes) {
     AxisMap& map = maps.emplace_back(axis_range(axis.to));
     if (is_unchanged(axis)) continue;
     for (int64_t& i : map) {
-      const auto x = source_coordinate(p, axis, i);
+      const auto x = source_coordinate<float>(p, axis, i);
       i = x ? nearest_index(p, axis, *x) : kFill;
       needs_fill = needs_fill || !x;
     }

@@ -1,10 +1,12 @@
 #include "ops/scatter.h"
 
 #include "base/checked_math.h"
+#include "providers/reference/copy.h"
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/movement.h"
 
 namespace tenon {
 
@@ -54,7 +56,7 @@ KernelFunction reference_kernel<OpId::ScatterElements>() {
   return [](KernelContext& c) -> Status {
     const auto& p = c.params<ScatterElementsParams>();
     const TensorView &data = c.in(0), &indices = c.in(1), &out = c.out(0);
-    copy_elements(data, out);
+    copy_all(data, out);
     const int64_t axis = p.axis < 0 ? p.axis + data.rank() : p.axis;
     const size_t at = static_cast<size_t>(axis);
     if (indices.size() == 0) return {};
@@ -72,7 +74,7 @@ template <>
 KernelFunction reference_kernel<OpId::ScatterND>() {
   return [](KernelContext& c) -> Status {
     const TensorView &data = c.in(0), &indices = c.in(1), &out = c.out(0);
-    copy_elements(data, out);
+    copy_all(data, out);
     const int64_t depth = indices.dims.back();
     if (c.in(2).size() == 0) return {};
     int64_t rows = 1, inner = 1;
@@ -97,7 +99,7 @@ KernelFunction reference_kernel<OpId::TensorScatter>() {
   return [](KernelContext& c) -> Status {
     const auto& p = c.params<TensorScatterParams>();
     const TensorView &cache = c.in(0), &update = c.in(1), &out = c.out(0);
-    copy_elements(cache, out);
+    copy_all(cache, out);
     if (update.size() == 0) return {};
     const int64_t axis = p.axis < 0 ? p.axis + cache.rank() : p.axis;
     const AxisSplit into(cache.dims, axis), from(update.dims, axis);

@@ -17,7 +17,8 @@ constexpr size_t kMaxRank = 64;
 Status flatten(const json& list, size_t depth, std::vector<int64_t>& dims, std::vector<const json*>& elements) {
   if (!list.is_array()) {
     if (depth != dims.size()) return invalid_argument("the lists are not nested equally deep");
-    if (list.is_object() || list.is_null()) return invalid_argument("an element is neither number, text nor truth value");
+    if (list.is_object() || list.is_null())
+      return invalid_argument("an element is neither number, text nor truth value");
     elements.push_back(&list);
     return {};
   }

@@ -73,6 +73,8 @@ INSTANTIATE_TEST_SUITE_P(
                     FormatCase{"e2m1", kFloat4E2M1Format, 4, 6, 0.5}),
     [](const auto& info) { return std::string(info.param.name); });
 
+TEST(Float4E2M1, HasNoNan) { EXPECT_EQ(encode_small_float(kFloat4E2M1Format, kNan, Overflow::Saturate), 8u); }
+
 TEST(Float8E8M0, RoundsInThreeWays) {
   EXPECT_EQ(static_cast<double>(Float8E8M0(3.0, true, ScaleRounding::Up)), 4);
   EXPECT_EQ(static_cast<double>(Float8E8M0(3.9, true, ScaleRounding::Down)), 2);

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+
+#include "cli/json.h"
+
+// Ways to show the "graph" section of tn_model_describe.
+namespace cli {
+
+// One line per node, bodies indented below.
+std::string graph_as_text(const Json& graph);
+// For Graphviz; weights are left out, bodies are boxes.
+std::string graph_as_dot(const std::string& title, const Json& graph);
+// One self-contained page with a picture, a search field and the details of each node.
+std::string graph_as_html(const std::string& title, const Json& summary, const Json& graph);
+
+}  // namespace cli

@@ -1,0 +1,184 @@
+// tenon inspect: what is in a model.
+#include <map>
+
+#include "cli/arguments.h"
+#include "cli/graph_view.h"
+#include "cli/models.h"
+#include "cli/text.h"
+
+namespace cli {
+
+namespace {
+
+std::string shape_text(const Json& shape) { return shape.plain(); }
+
+std::string summary_text(const std::string& path, const Json& summary) {
+  std::string opsets;
+  for (const auto& [domain, version] : summary["opsets"].entries())
+    opsets += (opsets.empty() ? "" : ", ") + domain + " " + version.plain();
+  const std::string producer = summary["producer"].text() + " " + summary["producer_version"].text();
+  Table facts({"", ""});
+  if (!summary["graph"].text().empty()) facts.add({"graph", summary["graph"].text()});
+  facts.add({"made by", producer == " " ? "-" : producer});
+  facts.add({"format", fmt::format("IR {}, opset {}", summary["ir_version"].plain(), opsets.empty() ? "-" : opsets)});
+  facts.add({"nodes", summary["nodes"].plain()});
+  if (summary["functions"].integer() > 0) facts.add({"functions", summary["functions"].plain()});
+  facts.add({"weights", fmt::format("{}, {}", summary["weights"]["count"].plain(),
+                                    human_bytes(summary["weights"]["bytes"].integer()))});
+  if (!summary["unknown_ops"].items().empty()) {
+    std::string ops;
+    for (const Json& op : summary["unknown_ops"].items()) ops += (ops.empty() ? "" : ", ") + op.text();
+    facts.add({"unknown", ops});
+  }
+  for (const auto& [key, value] : summary["metadata"].entries()) facts.add({"metadata", key + " = " + value.text()});
+  std::string text = printable(path) + "\n" + facts.text();
+  for (const char* side : {"inputs", "outputs"}) {
+    Table values({"", "", ""});
+    for (const Json& value : summary[side].items())
+      values.add({value["name"].text(), value["type"].text(), value["default"].boolean() ? "has a default" : ""});
+    text += fmt::format("\n{}\n{}", side, values.text());
+  }
+  return text;
+}
+
+std::string ops_text(const Json& ops) {
+  std::vector<std::pair<int64_t, std::string>> sorted;
+  for (const auto& [name, count] : ops.entries()) sorted.emplace_back(-count.integer(), name);
+  std::sort(sorted.begin(), sorted.end());
+  Table table({"op", ">count"});
+  for (const auto& [count, name] : sorted) table.add({name, std::to_string(-count)});
+  return "\nops\n" + table.text();
+}
+
+std::string weights_text(const Json& weights) {
+  Table table({"weight", "type", "shape", ">size"});
+  int64_t total = 0;
+  for (const Json& weight : weights.items()) {
+    total += weight["bytes"].integer();
+    table.add({weight["name"].text(), weight["dtype"].text(), shape_text(weight["shape"]),
+               human_bytes(weight["bytes"].integer())});
+  }
+  return "\nweights\n" + table.text() + fmt::format("  {} in all, {}\n", weights.items().size(), human_bytes(total));
+}
+
+void add_steps(const Json& plan, const std::string& indent, Table& table, int64_t& index) {
+  for (const Json& step : plan["steps"].items()) {
+    std::string outputs;
+    for (const Json& output : step["outputs"].items())
+      if (!output.is_null())
+        outputs += (outputs.empty() ? "" : ", ") + output["type"].text() + " in " + output["storage"].text();
+    table.add({std::to_string(index++), indent + step["kernel"].text(), step["node"].text(), outputs});
+    for (const Json& body : step["bodies"].items()) add_steps(body, indent + "  ", table, index);
+  }
+}
+
+std::string plan_text(const Json& plan) {
+  Table table({">step", "kernel", "node", "result"});
+  int64_t index = 0;
+  add_steps(plan, "", table, index);
+  return "\nplan\n" + table.text();
+}
+
+void collect_kernels(const Json& plan, std::map<std::string, std::vector<std::string>>& kernels) {
+  for (const Json& step : plan["steps"].items()) {
+    kernels[step["kernel"].text()].push_back(step["node"].text());
+    for (const Json& body : step["bodies"].items()) collect_kernels(body, kernels);
+  }
+}
+
+class Inspect final : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.positional("model", path_, "an ONNX model");
+    arguments.choice("--graph", graph_, {"text", "dot", "html"}, "the nodes; dot and html are the whole output");
+    arguments.flag("--ops", ops_, "how often each op occurs");
+    arguments.flag("--weights", weights_, "name, type, shape and size of every weight");
+    arguments.flag("--plan", plan_, "the steps the model is compiled to");
+    arguments.flag("--kernels", kernels_, "which kernels run which nodes");
+  }
+
+  Exit execute(Console& console) override {
+    const bool is_page = graph_ == "dot" || graph_ == "html";
+    if (is_page && (ops_ || weights_ || plan_ || kernels_))
+      throw Failure(
+          kUsage,
+          fmt::format("--graph {} is a whole document and excludes --ops, --weights, --plan and --kernels", graph_));
+    if (is_page && console.is_json())
+      throw Failure(kUsage, fmt::format("--graph {} excludes --format json; use --graph text", graph_));
+    const tenon::Model model = load_model(path_, console);
+    const bool compiles = plan_ || kernels_;
+    const Json described = Json::parse(
+        refusing(compiles ? kCannotRun : kFailed, path_, [&] { return model.describe(sections(compiles)); }));
+    if (graph_ == "dot")
+      console.print(graph_as_dot(path_, described["graph"]));
+    else if (graph_ == "html")
+      console.print(graph_as_html(path_, described["summary"], described["graph"]));
+    else if (console.is_json())
+      console.print_document(document(described));
+    else
+      print_text(described, console);
+    return kDone;
+  }
+
+ private:
+  std::string sections(bool compiles) const {
+    std::string list = "summary";
+    if (!graph_.empty()) list += ",graph";
+    if (ops_) list += ",ops";
+    if (weights_) list += ",weights";
+    if (compiles) list += ",plan";
+    return list;
+  }
+
+  Json document(const Json& described) const {
+    Json result;
+    for (const auto& [section, content] : described.entries())
+      if (section != "plan" || plan_) result.set(section, content);
+    if (!kernels_) return result;
+    std::map<std::string, std::vector<std::string>> kernels;
+    collect_kernels(described["plan"], kernels);
+    Json list(Json::Array{});
+    for (const auto& [kernel, nodes] : kernels) {
+      Json names(Json::Array{});
+      for (const std::string& node : nodes) names.push(node);
+      list.push(Json::Object{{"kernel", kernel}, {"nodes", std::move(names)}});
+    }
+    result.set("kernels", std::move(list));
+    return result;
+  }
+
+  void print_text(const Json& described, Console& console) const {
+    console.print(summary_text(path_, described["summary"]));
+    if (ops_) console.print(ops_text(described["ops"]));
+    if (weights_) console.print(weights_text(described["weights"]));
+    if (!graph_.empty()) console.print("\ngraph\n" + graph_as_text(described["graph"]));
+    if (plan_) console.print(plan_text(described["plan"]));
+    if (!kernels_) return;
+    std::map<std::string, std::vector<std::string>> kernels;
+    collect_kernels(described["plan"], kernels);
+    Table table({"kernel", ">steps", "nodes"});
+    constexpr size_t kShown = 3;
+    for (const auto& [kernel, nodes] : kernels) {
+      std::string names;
+      for (size_t i = 0; i < std::min(nodes.size(), kShown); ++i) names += (i ? ", " : "") + nodes[i];
+      table.add({kernel, std::to_string(nodes.size()), names + (nodes.size() > kShown ? ", ..." : "")});
+    }
+    console.print("\nkernels\n" + table.text());
+  }
+
+  std::string path_, graph_;
+  bool ops_ = false, weights_ = false, plan_ = false, kernels_ = false;
+};
+
+}  // namespace
+
+CommandInfo inspect_command() {
+  return {"inspect", "Show what is in a model.",
+          "  tenon inspect model.onnx                             inputs, outputs, sizes\n"
+          "  tenon inspect model.onnx --ops --weights\n"
+          "  tenon inspect model.onnx --graph html > model.html\n"
+          "  tenon inspect model.onnx --plan --format json\n",
+          []() -> std::unique_ptr<Command> { return std::make_unique<Inspect>(); }};
+}
+
+}  // namespace cli

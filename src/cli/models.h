@@ -1,0 +1,34 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cli/console.h"
+#include "cli/failure.h"
+#include "tenon/tenon.hpp"
+
+namespace cli {
+
+// "<file>: <message>", with the file once.
+std::string in_file(const std::string& file, const std::string& message);
+
+// Reads a model and shows its warnings. Failure(kCannotLoad) when that is not possible.
+tenon::Model load_model(const std::string& path, const Console& console);
+
+tenon::Context make_context(const Console& console);
+
+// Failure(kCannotRun) when the model cannot be compiled.
+tenon::Session make_session(const tenon::Context& context, const tenon::Model& model, const std::string& path,
+                            const tenon::Options& options, const Console& console);
+
+// Calls f; what the library refuses becomes a Failure with this code that names the file.
+template <class F>
+auto refusing(Exit code, const std::string& file, F&& f) {
+  try {
+    return f();
+  } catch (const tenon::Error& error) {
+    throw Failure(code, in_file(file, error.what()));
+  }
+}
+
+}  // namespace cli

@@ -1,0 +1,148 @@
+// tenon run: runs a model once and shows what comes out.
+#include <chrono>
+
+#include "cli/inputs.h"
+#include "cli/models.h"
+#include "cli/output_file.h"
+#include "cli/text.h"
+#include "cli/value_text.h"
+
+namespace cli {
+
+namespace {
+
+constexpr size_t kShownElements = 8;
+
+class Run final : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.positional("model", path_, "an ONNX model");
+    inputs_.declare(arguments);
+    arguments.text("-o,--output", output_, "OUT.npz", "write the outputs to a NumPy archive");
+    arguments.text("--profile", profile_, "FILE.json", "write the time of every step, as trace viewers read it");
+    arguments.flag("--overwrite", overwrite_, "let --output and --profile replace files");
+  }
+
+  Exit execute(Console& console) override {
+    const OutputFile output("--output", output_), profile("--profile", profile_);
+    if (overwrite_ && !output.wanted() && !profile.wanted())
+      throw Failure(kUsage, "--overwrite needs --output or --profile");
+    const tenon::Model model = load_model(path_, console);
+    inputs_.resolve_shapes(model);
+    const std::vector<tenon::Value> inputs = inputs_.read(model, path_, console);
+    std::vector<std::string> read = inputs_.files();
+    read.push_back(path_);
+    profile.check(overwrite_, read);
+    if (profile.wanted()) read.push_back(profile.path());
+    output.check(overwrite_, read);
+
+    const tenon::Context context = make_context(console);
+    tenon::Options options;
+    inputs_.shapes().add_dims(options);
+    const tenon::Session session = make_session(context, model, path_, options, console);
+    tenon::Run run;
+    run.enable_profile(profile.wanted());
+    const auto start = std::chrono::steady_clock::now();
+    const std::vector<tenon::Value> outputs = refusing(kCannotRun, path_, [&] { return session.run(inputs, &run); });
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+
+    if (profile.wanted()) profile.write(trace(run));
+    if (output.wanted()) write_arrays(session, outputs, console);
+    show(session, outputs, seconds, console);
+    return kDone;
+  }
+
+ private:
+  // Steps as "complete" events of the trace event format.
+  static std::string trace(const tenon::Run& run) {
+    Json events(Json::Array{});
+    const Json steps = Json::parse(run.profile_json());
+    for (const Json& step : steps.items())
+      events.push(Json::Object{{"name", step["name"]},
+                               {"cat", step["kernel"]},
+                               {"ph", "X"},
+                               {"ts", step["start_us"]},
+                               {"dur", step["duration_us"]},
+                               {"pid", 1},
+                               {"tid", 1}});
+    return Json(Json::Object{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}).dump() + "\n";
+  }
+
+  // The tensors in a value: itself, the items of a sequence as NAME/0, ..., a map as NAME/keys and NAME/values.
+  static void add_arrays(const std::string& name, const tenon::Value& value, const Console& console,
+                         std::vector<std::pair<std::string, tenon::Value>>& arrays) {
+    switch (value.kind()) {
+      case TN_KIND_TENSOR:
+        arrays.emplace_back(name, value);
+        break;
+      case TN_KIND_SEQUENCE:
+        if (value.size() == 0) console.warning(fmt::format("'{}' is an empty sequence and not written", name));
+        for (size_t i = 0; i < value.size(); ++i)
+          add_arrays(name + "/" + std::to_string(i), value.at(i), console, arrays);
+        break;
+      case TN_KIND_OPTIONAL:
+        if (const auto item = value.item())
+          add_arrays(name, *item, console, arrays);
+        else
+          console.warning(fmt::format("'{}' is empty and not written", name));
+        break;
+      case TN_KIND_MAP: {
+        const auto [keys, values] = value.keys_and_values();
+        arrays.emplace_back(name + "/keys", keys);
+        arrays.emplace_back(name + "/values", values);
+        break;
+      }
+      case TN_KIND_NONE:
+        break;
+    }
+  }
+
+  void write_arrays(const tenon::Session& session, const std::vector<tenon::Value>& outputs,
+                    const Console& console) const {
+    std::vector<std::pair<std::string, tenon::Value>> arrays;
+    for (size_t i = 0; i < outputs.size(); ++i) add_arrays(session.output_name(i), outputs[i], console, arrays);
+    refusing(kFailed, output_, [&] { tenon::Npz::write(output_, arrays); });
+  }
+
+  void show(const tenon::Session& session, const std::vector<tenon::Value>& outputs, double seconds,
+            Console& console) const {
+    Json list(Json::Array{});
+    for (size_t i = 0; i < outputs.size(); ++i) {
+      const Json described = Json::parse(outputs[i].describe(kShownElements));
+      if (!console.is_json()) {
+        console.print(value_text(session.output_name(i), described));
+        continue;
+      }
+      Json entry;
+      entry.set("name", session.output_name(i));
+      for (const auto& [key, item] : described.entries()) entry.set(key, item);
+      list.push(std::move(entry));
+    }
+    console.note(fmt::format("ran {} in {}", path_, human_seconds(seconds)));
+    if (!console.is_json()) return;
+    Json document;
+    document.set("model", path_);
+    document.set("seconds", seconds);
+    document.set("outputs", std::move(list));
+    if (!output_.empty()) document.set("output", output_);
+    if (!profile_.empty()) document.set("profile", profile_);
+    console.print_document(document);
+  }
+
+  std::string path_, output_, profile_;
+  bool overwrite_ = false;
+  InputFlags inputs_;
+};
+
+}  // namespace
+
+CommandInfo run_command() {
+  return {"run", "Run a model once and show its outputs.",
+          "  tenon run model.onnx --random                        made-up inputs\n"
+          "  tenon run model.onnx --random --dim batch=4          with a batch of four\n"
+          "  tenon run model.onnx -i x=x.npy -i scale=0.5 -o y.npz\n"
+          "  tenon run model.onnx --inputs in.npz --profile steps.json\n",
+          []() -> std::unique_ptr<Command> { return std::make_unique<Run>(); }};
+}
+
+}  // namespace cli

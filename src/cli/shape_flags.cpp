@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <charconv>
+
+#include "cli/failure.h"
+#include "cli/inputs.h"
+#include "cli/text.h"
+
+namespace cli {
+
+namespace {
+
+bool parse_extent(std::string_view text, int64_t& value) {
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return problem == std::errc() && end == text.data() + text.size() && value >= 0;
+}
+
+// NAME=REST at the last '=', as names may hold one and extents do not.
+std::pair<std::string, std::string> split(const std::string& flag, const std::string& text, const char* wanted) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Failure(kUsage, fmt::format("{} must be {}, it is '{}'", flag, wanted, text));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+std::vector<int64_t> parse_shape(const std::string& flag, const std::string& text) {
+  std::vector<int64_t> shape;
+  for (size_t start = 0; start <= text.size() && !text.empty();) {
+    const size_t comma = std::min(text.find(',', start), text.size());
+    int64_t extent = 0;
+    if (!parse_extent(std::string_view(text).substr(start, comma - start), extent))
+      throw Failure(kUsage, fmt::format("{} must be NAME=N,N,... with whole numbers, it is '{}'", flag, text));
+    shape.push_back(extent);
+    start = comma + 1;
+  }
+  return shape;
+}
+
+// The symbols of a type, those of what is inside included.
+void collect_symbols(const tenon::TypeView& type, std::vector<std::string>& names) {
+  if (const auto element = type.element()) collect_symbols(*element, names);
+  const auto dims = type.dims();
+  for (size_t i = 0; dims && i < dims->size(); ++i)
+    if ((*dims)[i] < 0 && !type.dim_text(i).empty()) names.push_back(type.dim_text(i));
+}
+
+}  // namespace
+
+std::vector<std::string> input_names(const tenon::Model& model) {
+  std::vector<std::string> names;
+  for (size_t i = 0; i < model.input_count(); ++i) names.push_back(model.input_name(i));
+  return names;
+}
+
+std::optional<size_t> find_input(const tenon::Model& model, const std::string& name) {
+  for (size_t i = 0; i < model.input_count(); ++i)
+    if (model.input_name(i) == name) return i;
+  return std::nullopt;
+}
+
+void ShapeFlags::declare(Arguments& arguments) {
+  arguments.texts("--shape", shape_texts_, "NAME=1,3,224,224", "the shape of an input whose values are made here");
+  arguments.texts("--dim", dim_texts_, "NAME=4", "the value of a symbolic dimension");
+}
+
+void ShapeFlags::resolve(const tenon::Model& model) {
+  dims_.clear();
+  shapes_.clear();
+  std::vector<std::string> symbols;
+  for (size_t i = 0; i < model.input_count(); ++i) collect_symbols(model.input_type(i), symbols);
+  for (const std::string& text : dim_texts_) {
+    const auto [name, value] = split("--dim", text, "NAME=4");
+    int64_t extent = 0;
+    if (!parse_extent(value, extent))
+      throw Failure(kUsage, fmt::format("--dim must be NAME=4 with a whole number, it is '{}'", text));
+    if (std::find(symbols.begin(), symbols.end(), name) == symbols.end())
+      throw Failure(kUsage, fmt::format("--dim: no input of the model has a dimension called '{}'{}", name,
+                                        symbols.empty() ? "; it has none with a name" : suggestion(name, symbols)));
+    if (!dims_.emplace(name, extent).second) throw Failure(kUsage, fmt::format("--dim: '{}' is given twice", name));
+  }
+  for (const std::string& text : shape_texts_) {
+    const auto [name, value] = split("--shape", text, "NAME=1,3,224,224");
+    if (!find_input(model, name))
+      throw Failure(kUsage, fmt::format("--shape: the model has no input called '{}'{}", name,
+                                        suggestion(name, input_names(model))));
+    if (!shapes_.emplace(name, parse_shape("--shape", value)).second)
+      throw Failure(kUsage, fmt::format("--shape: '{}' is given twice", name));
+  }
+}
+
+std::optional<std::vector<int64_t>> ShapeFlags::extents(const tenon::Model& model, size_t input) const {
+  if (auto it = shapes_.find(model.input_name(input)); it != shapes_.end()) return it->second;
+  const tenon::TypeView type = model.input_type(input);
+  auto dims = type.dims();
+  for (size_t i = 0; dims && i < dims->size(); ++i) {
+    if ((*dims)[i] >= 0) continue;
+    auto it = dims_.find(type.dim_text(i));
+    if (it == dims_.end()) return std::nullopt;
+    (*dims)[i] = it->second;
+  }
+  return dims;
+}
+
+void ShapeFlags::add_dims(tenon::Options& options) const {
+  for (const auto& [name, value] : dims_) options.set("dim:" + name, std::to_string(value));
+}
+
+void ShapeFlags::add_shapes(tenon::Options& options) const {
+  for (const auto& [name, shape] : shapes_) {
+    std::string text;
+    for (int64_t extent : shape) text += (text.empty() ? "" : ",") + std::to_string(extent);
+    options.set("shape:" + name, text);
+  }
+}
+
+}  // namespace cli

@@ -1,0 +1,56 @@
+// tenon sys: what Tenon is and what it found on this machine.
+#include "cli/arguments.h"
+#include "cli/models.h"
+#include "cli/text.h"
+
+namespace cli {
+
+namespace {
+
+std::string joined(const Json& list) {
+  std::string text;
+  for (const Json& item : list.items()) text += (text.empty() ? "" : " ") + item.plain();
+  return text.empty() ? "-" : text;
+}
+
+class Sys final : public Command {
+ public:
+  void declare(Arguments&) override {}
+
+  Exit execute(Console& console) override {
+    Json system = Json::parse(tenon::system_json());
+    const int threads = make_context(console).threads();
+    if (console.is_json()) {
+      system.set("threads_used", threads);
+      console.print_document(system);
+      return kDone;
+    }
+    Table table({"", ""});
+    table.add({"version", system["version"].text()});
+    table.add({"cpu", fmt::format("{} ({})", system["cpu"]["model"].text(), system["cpu"]["architecture"].text())});
+    table.add({"features", joined(system["cpu"]["features"])});
+    table.add({"threads",
+               fmt::format("{} used, {}, quota {:.3g}", threads, counted(system["threads"]["cores"].integer(), "core"),
+                           system["threads"]["quota"].number())});
+    table.add({"memory", human_bytes(system["memory"]["bytes"].integer())});
+    table.add({"providers", joined(system["providers"])});
+    table.add({"operators", system["operators"].plain()});
+    std::string libraries;
+    for (const auto& [name, version] : system["libraries"].entries())
+      libraries += (libraries.empty() ? "" : ", ") + name + " " + version.plain();
+    table.add({"libraries", libraries});
+    console.print(table.text());
+    return kDone;
+  }
+};
+
+}  // namespace
+
+CommandInfo sys_command() {
+  return {"sys", "Show the version, the CPU and its features, threads, providers and libraries.",
+          "  tenon sys\n"
+          "  tenon sys --format json\n",
+          []() -> std::unique_ptr<Command> { return std::make_unique<Sys>(); }};
+}
+
+}  // namespace cli

@@ -1,0 +1,260 @@
+// tenon verify: the numbers of one model against those of another, or of its reference form.
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "cli/inputs.h"
+#include "cli/models.h"
+#include "cli/text.h"
+
+namespace cli {
+
+namespace {
+
+// The comparison of one value over all samples.
+struct Row {
+  std::string name, type;
+  tn_comparison worst{};
+  bool comparable = true;
+  bool same() const { return comparable && worst.mismatches == 0; }
+
+  void add(const tn_comparison& c) {
+    comparable = comparable && c.comparable;
+    worst.elements += c.elements;
+    worst.mismatches += c.mismatches;
+    worst.nan_pairs += c.nan_pairs;
+    worst.max_abs = std::max(worst.max_abs, c.max_abs);
+    worst.max_rel = std::max(worst.max_rel, c.max_rel);
+    worst.cosine = std::min(worst.cosine, c.cosine);
+  }
+  Json json() const {
+    Json row;
+    row.set("name", name);
+    row.set("type", type);
+    row.set("same", same());
+    row.set("comparable", comparable);
+    row.set("elements", worst.elements);
+    row.set("mismatches", worst.mismatches);
+    row.set("nan", worst.nan_pairs);
+    row.set("max_abs", worst.max_abs);
+    row.set("max_rel", worst.max_rel);
+    row.set("cosine", worst.cosine);
+    return row;
+  }
+};
+
+// The first value, in order of computation, that the two models disagree on.
+struct Difference {
+  std::string node, value;
+  Row row;
+};
+
+class Verify final : public Command {
+ public:
+  void declare(Arguments& arguments) override {
+    arguments.positional("model", path_, "an ONNX model");
+    arguments.positional("other", other_, "the model it should agree with; without it: its own reference form", false);
+    arguments.number("--rtol", rtol_, "largest relative difference; default: what rounding explains for the type");
+    arguments.number("--atol", atol_, "largest absolute difference; default: what rounding explains for the type");
+    arguments.integer("--samples", samples_, 1, 1'000'000, "how many made-up sets of inputs to compare (default: 3)");
+    arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX - 1'000'000, "of the first set of inputs (default: 0)");
+    arguments.flag("--bisect", bisect_, "name the first node whose value differs");
+    shapes_.declare(arguments);
+  }
+
+  Exit execute(Console& console) override {
+    const tenon::Model model = load_plain_model(path_, console);
+    std::optional<tenon::Model> second;
+    if (!other_.empty()) second = load_plain_model(other_, console);
+    const tenon::Model& expected_model = second ? *second : model;
+    shapes_.resolve(model);
+    const tenon::Context context = make_context(console);
+    const tenon::Session actual = make_session(context, model, path_, options(false), console);
+    const tenon::Session expected =
+        make_session(context, expected_model, other_.empty() ? path_ : other_, options(!second), console);
+    pair_outputs(model, expected_model);
+    for (int64_t sample = 0; sample < samples_; ++sample) {
+      console.progress(fmt::format("sample {} of {}", sample + 1, samples_));
+      compare_sample(model, expected_model, actual, expected, sample);
+    }
+    console.end_progress();
+    bool same = true;
+    for (const Row& row : rows_) same = same && row.same();
+    console.is_json() ? console.print_document(document(same)) : print_text(same, console);
+    return same ? kDone : kFailed;
+  }
+
+ private:
+  static tenon::Model load_plain_model(const std::string& path, const Console& console) {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored))
+      throw Failure(kCannotLoad, path + ": is a folder; give the ONNX models to compare");
+    tenon::Model model = load_model(path, console);
+    const Json described = Json::parse(model.describe("ops"));
+    if (!described["ops"]["com.microsoft.EPContext"].is_null())
+      throw Failure(kCannotLoad, path + ": is a compiled artifact; give the ONNX model it was made from");
+    return model;
+  }
+
+  tenon::Options options(bool is_reference) const {
+    tenon::Options options;
+    shapes_.add_dims(options);
+    if (is_reference) options.set("provider", "reference");
+    if (bisect_) options.set("keep_values", "1");
+    return options;
+  }
+
+  // Outputs belong together by name; models without a common name are not two forms of one model.
+  void pair_outputs(const tenon::Model& model, const tenon::Model& expected) {
+    std::map<std::string, size_t> positions;
+    for (size_t i = 0; i < expected.output_count(); ++i) positions.emplace(expected.output_name(i), i);
+    for (size_t i = 0; i < model.output_count(); ++i) {
+      const std::string name = model.output_name(i);
+      auto it = positions.find(name);
+      if (it == positions.end())
+        throw Failure(kFailed, fmt::format("{}: has no output '{}', which {} has", other_, name, path_));
+      pairs_.emplace_back(i, it->second);
+      rows_.push_back({name, model.output_type(i).text(), {}, true});
+      rows_.back().worst.cosine = 1;
+    }
+    for (size_t i = 0; i < expected.output_count(); ++i)
+      if (std::none_of(pairs_.begin(), pairs_.end(), [&](const auto& p) { return p.second == i; }))
+        throw Failure(kFailed,
+                      fmt::format("{}: has no output '{}', which {} has", path_, expected.output_name(i), other_));
+  }
+
+  std::vector<tenon::Value> inputs_of(const tenon::Model& model, int64_t sample) const {
+    std::vector<tenon::Value> inputs(model.input_count());
+    tenon::Options settings{{"seed", std::to_string(seed_ + sample)}};
+    shapes_.add_dims(settings);
+    shapes_.add_shapes(settings);
+    try {
+      model.fill_inputs(inputs, settings);
+    } catch (const tenon::Error& error) {
+      throw Failure(error.code() == TN_UNSUPPORTED ? kCannotRun : kUsage, in_file(path_, error.what()));
+    }
+    return inputs;
+  }
+
+  std::vector<tenon::Value> by_name(const tenon::Model& from, const std::vector<tenon::Value>& values,
+                                    const tenon::Model& to) const {
+    std::vector<tenon::Value> result(to.input_count());
+    for (size_t i = 0; i < result.size(); ++i) {
+      const auto position = find_input(from, to.input_name(i));
+      if (position) result[i] = values[*position];
+      if (!position && !to.input_has_default(i))
+        throw Failure(kFailed, fmt::format("{}: has no input '{}', which {} has", path_, to.input_name(i), other_));
+    }
+    for (size_t i = 0; i < values.size(); ++i)
+      if (values[i] && !find_input(to, from.input_name(i)))
+        throw Failure(kFailed, fmt::format("{}: has no input '{}', which {} has", other_, from.input_name(i), path_));
+    return result;
+  }
+
+  void compare_sample(const tenon::Model& model, const tenon::Model& expected_model, const tenon::Session& actual,
+                      const tenon::Session& expected, int64_t sample) {
+    const std::vector<tenon::Value> inputs = inputs_of(model, sample);
+    const auto got = refusing(kCannotRun, path_, [&] { return actual.run(inputs); });
+    const auto other_inputs = other_.empty() ? inputs : by_name(model, inputs, expected_model);
+    const auto wanted =
+        refusing(kCannotRun, other_.empty() ? path_ : other_, [&] { return expected.run(other_inputs); });
+    bool same = true;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const tn_comparison c = got[pairs_[i].first].compare(wanted[pairs_[i].second], rtol_, atol_);
+      same = same && c.comparable && c.mismatches == 0;
+      rows_[i].add(c);
+    }
+    if (bisect_ && !same && !first_) find_difference(model, expected_model, actual, expected, got, wanted);
+  }
+
+  // Kept values follow the outputs, in order of computation.
+  void find_difference(const tenon::Model& model, const tenon::Model& expected_model, const tenon::Session& actual,
+                       const tenon::Session& expected, const std::vector<tenon::Value>& got,
+                       const std::vector<tenon::Value>& wanted) {
+    std::map<std::string, size_t> positions;
+    for (size_t i = model.output_count(); i < got.size(); ++i) positions.emplace(actual.output_name(i), i);
+    for (size_t i = expected_model.output_count(); i < wanted.size(); ++i) {
+      auto it = positions.find(expected.output_name(i));
+      if (it == positions.end()) continue;
+      const tn_comparison c = got[it->second].compare(wanted[i], rtol_, atol_);
+      if (c.comparable && c.mismatches == 0) continue;
+      first_ =
+          Difference{actual.output_node(it->second), it->first, {it->first, got[it->second].type_text(), {}, true}};
+      first_->row.worst.cosine = 1;
+      first_->row.add(c);
+      return;
+    }
+  }
+
+  Json document(bool same) const {
+    Json result;
+    result.set("model", path_);
+    result.set("other", other_.empty() ? Json() : Json(other_));
+    result.set("same", same);
+    result.set("samples", samples_);
+    result.set("seed", seed_);
+    result.set("rtol", rtol_ < 0 ? Json() : Json(rtol_));
+    result.set("atol", atol_ < 0 ? Json() : Json(atol_));
+    Json rows(Json::Array{});
+    for (const Row& row : rows_) rows.push(row.json());
+    result.set("outputs", std::move(rows));
+    if (!bisect_) return result;
+    Json first;
+    if (first_) {
+      first.set("node", first_->node);
+      first.set("value", first_->value);
+      first.set("comparison", first_->row.json());
+    }
+    result.set("first_difference", std::move(first));
+    return result;
+  }
+
+  void print_text(bool same, Console& console) const {
+    Table table({"output", "type", ">max abs", ">max rel", ">cosine", "result"});
+    int64_t nan = 0;
+    for (const Row& row : rows_) {
+      nan += row.worst.nan_pairs;
+      table.add({row.name, row.type, number(row, row.worst.max_abs), number(row, row.worst.max_rel),
+                 number(row, row.worst.cosine),
+                 !row.comparable ? "other type or shape"
+                 : row.same()    ? "same"
+                                 : fmt::format("{} of {} differ", row.worst.mismatches, row.worst.elements)});
+    }
+    console.print(table.text());
+    const std::string against = other_.empty() ? "its reference form" : other_;
+    const std::string verdict = same ? console.paint(Color::Green, "same") : console.paint(Color::Red, "different");
+    console.print(fmt::format("{}: {} against {}, {} of inputs\n", verdict, printable(path_), printable(against),
+                              counted(samples_, "set")));
+    if (nan > 0) console.warning(fmt::format("{} are NaN in both and count as equal", counted(nan, "element")));
+    if (first_)
+      console.print(fmt::format("first difference: node '{}', value '{}' {}: max abs {:.3g}, max rel {:.3g}\n",
+                                printable(first_->node), printable(first_->value), first_->row.type,
+                                first_->row.worst.max_abs, first_->row.worst.max_rel));
+    else if (bisect_ && !same)
+      console.print("first difference: the outputs themselves; no value before them has the same name in both\n");
+  }
+  static std::string number(const Row& row, double value) {
+    return row.comparable ? fmt::format("{:.3g}", value) : "-";
+  }
+
+  std::string path_, other_;
+  double rtol_ = -1, atol_ = -1;
+  int64_t samples_ = 3, seed_ = 0;
+  bool bisect_ = false;
+  ShapeFlags shapes_;
+  std::vector<std::pair<size_t, size_t>> pairs_;
+  std::vector<Row> rows_;
+  std::optional<Difference> first_;
+};
+
+}  // namespace
+
+CommandInfo verify_command() {
+  return {"verify", "Compare the numbers of a model with those of another, or of its reference form.",
+          "  tenon verify model.onnx                              compiled against the reference interpreter\n"
+          "  tenon verify model.onnx optimized.onnx --samples 10\n"
+          "  tenon verify a.onnx b.onnx --rtol 1e-3 --atol 1e-5 --bisect\n",
+          []() -> std::unique_ptr<Command> { return std::make_unique<Verify>(); }};
+}
+
+}  // namespace cli

@@ -1,0 +1,134 @@
+#include "ops/tokenizer.h"
+
+#include <algorithm>
+
+#include "base/text/regex.h"
+#include "base/text/utf8.h"
+#include "providers/reference/kernel.h"
+
+namespace tenon {
+
+namespace {
+
+using Characters = std::vector<char32_t>;
+using Tokens = std::vector<Characters>;
+
+Characters part(const Characters& text, size_t begin, size_t end) {
+  return {text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end)};
+}
+
+class Cutter {
+ public:
+  static Result<Cutter> make(const TokenizerParams& p) {
+    Cutter cutter(p);
+    std::vector<std::string> patterns = p.separators;
+    if (!p.tokenexp.empty()) patterns = {p.tokenexp};
+    if (p.by_character()) patterns.clear();
+    for (const std::string& pattern : patterns) {
+      TN_ASSIGN_OR_RETURN(Regex regex, Regex::compile(pattern));
+      cutter.patterns_.push_back(std::move(regex));
+    }
+    return cutter;
+  }
+
+  Tokens cut(const Characters& text) const {
+    if (p_.by_character()) {
+      Tokens tokens;
+      for (char32_t c : text) tokens.push_back({c});
+      return tokens;
+    }
+    if (!p_.tokenexp.empty()) return matches(text);
+    Tokens tokens = {text};
+    for (const Regex& separator : patterns_) {
+      Tokens finer;
+      for (const Characters& token : tokens) split(token, separator, finer);
+      tokens = std::move(finer);
+    }
+    return tokens;
+  }
+
+ private:
+  explicit Cutter(const TokenizerParams& p) : p_(p), shortest_(static_cast<size_t>(p.mincharnum)) {}
+
+  // After a match that is too short, the search goes on one character later.
+  Tokens matches(const Characters& text) const {
+    Tokens tokens;
+    for (size_t at = 0; at <= text.size();) {
+      const auto match = patterns_[0].find(text, at);
+      if (!match) break;
+      const bool long_enough = match->end - match->begin >= shortest_;
+      if (long_enough) tokens.push_back(part(text, match->begin, match->end));
+      at = long_enough ? match->end : match->begin + 1;
+    }
+    return tokens;
+  }
+
+  // What lies between separators. An empty one still takes a character away, so that there is an end.
+  void split(const Characters& text, const Regex& separator, Tokens& tokens) const {
+    size_t at = 0;
+    const auto keep = [&](size_t end) {
+      if (end - at >= shortest_) tokens.push_back(part(text, at, end));
+    };
+    while (at <= text.size()) {
+      const auto match = separator.find(text, at);
+      if (!match) return keep(text.size());
+      keep(match->begin);
+      at = match->end > match->begin ? match->end : match->begin + 1;
+    }
+  }
+
+  const TokenizerParams& p_;
+  size_t shortest_;
+  std::vector<Regex> patterns_;
+};
+
+std::string to_utf8(const Characters& characters) {
+  std::string text;
+  for (char32_t c : characters) append_code_point(text, c);
+  return text;
+}
+
+// The tokens of one string, with its marks and padded to the width of the row.
+void write_row(const Tokens& tokens, const TokenizerParams& p, std::span<std::string> row) {
+  size_t at = 0;
+  if (p.mark) row[at++] = "\x02";
+  for (const Characters& token : tokens) row[at++] = to_utf8(token);
+  if (p.mark) row[at++] = "\x03";
+  while (at < row.size()) row[at++] = p.pad_value;
+}
+
+Status tokenize(KernelContext& c) {
+  const auto& p = c.params<TokenizerParams>();
+  std::vector<int64_t> dims(c.in(0).dims.begin(), c.in(0).dims.end());
+  const auto texts = c.in(0).as<std::string>();
+  if (texts.empty()) {
+    dims.back() = 0;
+    return c.allocate(0, std::move(dims)).status();
+  }
+  TN_ASSIGN_OR_RETURN(const Cutter cutter, Cutter::make(p));
+  std::vector<Tokens> rows;
+  size_t most = 0;
+  for (size_t i = 0; i < texts.size(); ++i) {
+    TN_RETURN_IF_ERROR(c.services().check_cancelled());
+    const Characters text = code_points(texts[i]);
+    if (std::any_of(text.begin(), text.end(), [](char32_t code) { return code >= kInvalidByte; }))
+      return invalid_argument("X[{}] is not UTF-8", i);
+    rows.push_back(cutter.cut(text));
+    most = std::max(most, rows.back().size());
+  }
+  const size_t width = most == 0 ? 0 : most + (p.mark ? 2 : 0);
+  dims.push_back(static_cast<int64_t>(width));
+  TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, std::move(dims)));
+  if (width == 0) return {};
+  for (size_t i = 0; i < rows.size(); ++i) write_row(rows[i], p, out.as<std::string>().subspan(i * width, width));
+  return {};
+}
+
+}  // namespace
+
+template <>
+KernelFunction reference_kernel<OpId::Tokenizer>() {
+  return tokenize;
+}
+
+}  // namespace tenon
