@@ -37,12 +37,12 @@ def test_cmake_package(installed, tmp_path):
     assert "libtenon.so.0" not in needed_libraries(tmp_path / "runs")
 
 
-@pytest.mark.parametrize("package, compiler, source", [("tenon", "g++", "main.cpp"), ("tenon_runtime", "gcc", "main.c")])
+@pytest.mark.parametrize("package, compiler, source", [("tenon", ["g++", "-std=c++20"], "main.cpp"), ("tenon_runtime", ["gcc"], "main.c")])
 def test_pkg_config(installed, tmp_path, package, compiler, source):
     environment = {**os.environ, "PKG_CONFIG_PATH": str(installed / "lib" / "pkgconfig")}
     flags = run("pkg-config", "--cflags", "--libs", package, env=environment).split()
     program = tmp_path / package
-    run(compiler, CONSUMER / source, *flags, f"-Wl,-rpath,{installed / 'lib'}", "-o", program)
+    run(*compiler, CONSUMER / source, *flags, f"-Wl,-rpath,{installed / 'lib'}", "-o", program)
     assert run(program) == VERSION
 
 
