@@ -137,7 +137,13 @@ TN_API int64_t tn_dtype_bytes(tn_dtype dtype, int64_t count);
 
 /* ---- Values: tensors, sequences, optionals, maps ---- */
 
-typedef enum tn_kind { TN_KIND_NONE = 0, TN_KIND_TENSOR = 1, TN_KIND_SEQUENCE = 2, TN_KIND_OPTIONAL = 3, TN_KIND_MAP = 4 } tn_kind;
+typedef enum tn_kind {
+  TN_KIND_NONE = 0,
+  TN_KIND_TENSOR = 1,
+  TN_KIND_SEQUENCE = 2,
+  TN_KIND_OPTIONAL = 3,
+  TN_KIND_MAP = 4
+} tn_kind;
 
 /* A dense, row-major tensor over the caller's memory. `data` must stay valid until the value and everything made from
  * it is released; then `release(user)` is called, if it is not NULL. */
@@ -181,9 +187,9 @@ TN_API tn_status* tn_map_get(const tn_value* value, tn_value** keys, tn_value** 
 /* The type of a value, as text: "float[2, 3]". Release with tn_string_release. */
 TN_API tn_status* tn_value_type_text(const tn_value* value, char** text);
 
-/* A tensor from JSON text: one element ("3", "true", "\"oak\"", "\"nan\"") or nested lists of them ("[[1, 2], [3, 4]]").
- * dims NULL: the lists give the shape, and one element is a scalar. Else: one element fills that shape, and lists must
- * hold as many elements. A number that the element type cannot hold is an error. */
+/* A tensor from JSON text: one element ("3", "true", "\"oak\"", "\"nan\"") or nested lists of them ("[[1, 2], [3,
+ * 4]]"). dims NULL: the lists give the shape, and one element is a scalar. Else: one element fills that shape, and
+ * lists must hold as many elements. A number that the element type cannot hold is an error. */
 TN_API tn_status* tn_tensor_from_json(tn_dtype dtype, const int64_t* dims, size_t rank, const char* json,
                                       tn_value** value);
 /* What a value holds, as one JSON object: kind, type, and of tensors dtype, shape, min, max and mean of the finite
@@ -242,7 +248,8 @@ TN_API const char* tn_type_text(const tn_type* type);
 /* ---- Models [compiler] ---- */
 
 /* Reads an ONNX model. The file is mapped; replace it by renaming another over it, never by writing into it. */
-TN_API tn_status* tn_model_load_file(tn_context* context, const char* path, const tn_options* options, tn_model** model);
+TN_API tn_status* tn_model_load_file(tn_context* context, const char* path, const tn_options* options,
+                                     tn_model** model);
 /* The same from memory, which is copied. External data needs the option external_folder or files in memory. */
 TN_API tn_status* tn_model_load_memory(tn_context* context, const void* data, size_t size, const tn_options* options,
                                        tn_model** model);

@@ -60,10 +60,10 @@ using Owner = std::unique_ptr<Handle, Release<Handle, release>>;
 
 template <class T>
 struct DTypeOf;
-#define TN_DTYPE_OF(type, code)               \
-  template <>                                 \
-  struct DTypeOf<type> {                      \
-    static constexpr tn_dtype value = code;   \
+#define TN_DTYPE_OF(type, code)             \
+  template <>                               \
+  struct DTypeOf<type> {                    \
+    static constexpr tn_dtype value = code; \
   };
 TN_DTYPE_OF(float, TN_FLOAT32)
 TN_DTYPE_OF(double, TN_FLOAT64)
@@ -453,7 +453,8 @@ class Session {
     std::vector<tn_value*> out;
     for (const Value& v : inputs) in.push_back(v.get());
     for (const Value& v : outputs) out.push_back(v.get());
-    detail::check(tn_session_run(get(), run ? run->get() : nullptr, in.data(), in.size(), wanted, out.data(), out.size()));
+    detail::check(
+        tn_session_run(get(), run ? run->get() : nullptr, in.data(), in.size(), wanted, out.data(), out.size()));
     for (size_t i = 0; i < outputs.size(); ++i)
       if (!outputs[i] && out[i]) outputs[i] = Value(out[i]);
   }

@@ -43,8 +43,10 @@ json describe_graph(const Graph& graph) {
     nodes.push_back(std::move(entry));
   }
   json inputs = json::array(), outputs = json::array();
-  for (const GraphInput& input : graph.inputs) inputs.push_back(typed(graph, input.value, value_name(graph, input.value)));
-  for (size_t i = 0; i < graph.outputs.size(); ++i) outputs.push_back(typed(graph, graph.outputs[i], graph.output_names[i]));
+  for (const GraphInput& input : graph.inputs)
+    inputs.push_back(typed(graph, input.value, value_name(graph, input.value)));
+  for (size_t i = 0; i < graph.outputs.size(); ++i)
+    outputs.push_back(typed(graph, graph.outputs[i], graph.output_names[i]));
   return {{"inputs", inputs}, {"outputs", outputs}, {"nodes", nodes}};
 }
 
@@ -74,7 +76,7 @@ json describe_plan(const Plan& plan) {
   auto value = [&](PlanValueId v) -> json {
     if (v == kNoValue) return nullptr;
     const PlanValue& p = plan.values[static_cast<size_t>(v)];
-    const std::string place = p.storage == Storage::Slot ? "slot " + std::to_string(p.slot)
+    const std::string place = p.storage == Storage::Slot    ? "slot " + std::to_string(p.slot)
                               : p.storage == Storage::Boxed ? "boxed"
                                                             : "arena";
     return {{"id", v}, {"name", p.name}, {"type", p.type.to_string()}, {"storage", place}};
@@ -102,7 +104,8 @@ json describe_summary(const ImportedModel& model) {
     if (input.default_constant != kNone) entry["default"] = true;
     inputs.push_back(std::move(entry));
   }
-  for (size_t i = 0; i < graph.outputs.size(); ++i) outputs.push_back(typed(graph, graph.outputs[i], graph.output_names[i]));
+  for (size_t i = 0; i < graph.outputs.size(); ++i)
+    outputs.push_back(typed(graph, graph.outputs[i], graph.output_names[i]));
   for (const wire::StringEntry& e : model.wire.metadata) metadata[std::string(e.key)] = std::string(e.value);
   int64_t bytes = 0;
   const json weights = describe_weights(graph);

@@ -10,8 +10,8 @@ Status MemoryBudget::reserve(int64_t bytes) {
   if (now > limit_) {
     used_.fetch_sub(bytes, std::memory_order_relaxed);
     return error(Code::ResourceLimit,
-                 "needs {} more bytes of memory with {} in use; the limit is {} (raise the option 'memory_limit')", bytes,
-                 now - bytes, limit_);
+                 "needs {} more bytes of memory with {} in use; the limit is {} (raise the option 'memory_limit')",
+                 bytes, now - bytes, limit_);
   }
   int64_t seen = peak_.load(std::memory_order_relaxed);
   while (seen < now && !peak_.compare_exchange_weak(seen, now, std::memory_order_relaxed)) {

@@ -10,18 +10,18 @@
 namespace tenon {
 
 // Who is wrong, and so who can help.
-#define TENON_ERROR_CODES(X)                                                              \
-  X(Ok, "ok")                                                                             \
-  X(InvalidArgument, "invalid argument")     /* the caller's option, tensor or name */    \
-  X(InvalidModel, "invalid model")           /* the file contradicts ONNX or itself */    \
-  X(NotFound, "not found")                   /* a file, tensor or name is missing */      \
-  X(Unsupported, "unsupported")              /* valid, but Tenon cannot do it */          \
-  X(Incompatible, "incompatible")            /* made by or for another version */         \
-  X(ResourceLimit, "resource limit")         /* memory, iterations, nesting, size */      \
-  X(GuardViolated, "guard violated")         /* new weights break an assumption */        \
-  X(Cancelled, "cancelled")                  /* the caller asked to stop */               \
-  X(Io, "input/output error")                /* the operating system refused */           \
-  X(Internal, "internal error")              /* our bug */
+#define TENON_ERROR_CODES(X)                                                       \
+  X(Ok, "ok")                                                                      \
+  X(InvalidArgument, "invalid argument") /* the caller's option, tensor or name */ \
+  X(InvalidModel, "invalid model")       /* the file contradicts ONNX or itself */ \
+  X(NotFound, "not found")               /* a file, tensor or name is missing */   \
+  X(Unsupported, "unsupported")          /* valid, but Tenon cannot do it */       \
+  X(Incompatible, "incompatible")        /* made by or for another version */      \
+  X(ResourceLimit, "resource limit")     /* memory, iterations, nesting, size */   \
+  X(GuardViolated, "guard violated")     /* new weights break an assumption */     \
+  X(Cancelled, "cancelled")              /* the caller asked to stop */            \
+  X(Io, "input/output error")            /* the operating system refused */        \
+  X(Internal, "internal error")          /* our bug */
 
 enum class Code {
 #define X(name, text) name,
@@ -108,10 +108,10 @@ class [[nodiscard]] Result {
 };
 
 // Returns from the enclosing function with the error, if there is one.
-#define TN_RETURN_IF_ERROR(expression)                                \
-  do {                                                                \
-    ::tenon::Status tn_status = (expression);                         \
-    if (!tn_status.ok()) return tn_status;                            \
+#define TN_RETURN_IF_ERROR(expression)        \
+  do {                                        \
+    ::tenon::Status tn_status = (expression); \
+    if (!tn_status.ok()) return tn_status;    \
   } while (false)
 
 #define TN_CONCAT_(a, b) a##b

@@ -171,6 +171,12 @@ std::string describe_extras(const CLI::App& root, const CLI::App& app, const std
                      near.empty() ? "; there are " + CLI::detail::join(names, ", ") : near);
 }
 
+// "random was given a disallowed flag override" in plain words; other messages are plain already.
+std::string describe_problem(const std::string& message) {
+  const size_t at = message.find(" was given a disallowed flag override");
+  return at == std::string::npos ? message : "--" + message.substr(0, at) + " takes no value";
+}
+
 }  // namespace
 
 void parse_arguments(int count, char** values, const std::vector<CommandInfo>& commands, Request& request) {
@@ -210,7 +216,7 @@ void parse_arguments(int count, char** values, const std::vector<CommandInfo>& c
   } catch (const CLI::ExtrasError&) {
     throw Failure(kUsage, describe_extras(root, chosen(), commands) + usage_hint(chosen()));
   } catch (const CLI::ParseError& problem) {
-    throw Failure(kUsage, problem.what() + usage_hint(chosen()));
+    throw Failure(kUsage, describe_problem(problem.what()) + usage_hint(chosen()));
   }
   for (size_t i = 0; i < apps.size(); ++i)
     if (apps[i]->parsed()) request.command = std::move(made[i]);

@@ -56,7 +56,8 @@ class Run final : public Command {
   // Steps as "complete" events of the trace event format.
   static std::string trace(const tenon::Run& run) {
     Json events(Json::Array{});
-    for (const Json& step : Json::parse(run.profile_json()).items())
+    const Json steps = Json::parse(run.profile_json());
+    for (const Json& step : steps.items())
       events.push(Json::Object{{"name", step["name"]},
                                {"cat", step["kernel"]},
                                {"ph", "X"},

@@ -93,7 +93,7 @@ std::string Table::text() const {
 
 std::string nearest(std::string_view word, const std::vector<std::string>& choices) {
   std::string best;
-  size_t best_distance = std::max<size_t>(1, word.size() / 3) + 1;
+  size_t best_distance = std::max<size_t>(2, word.size() / 3) + 1;
   for (const std::string& choice : choices) {
     // Edit distance, one row at a time.
     std::vector<size_t> row(choice.size() + 1);
@@ -107,7 +107,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& choic
         diagonal = above;
       }
     }
-    if (row.back() < best_distance) {
+    if (row.back() < std::min(best_distance, std::max(word.size(), choice.size()))) {
       best_distance = row.back();
       best = choice;
     }

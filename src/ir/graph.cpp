@@ -13,8 +13,8 @@ ValueId Graph::add_value(std::string value_name, Type type) {
 }
 
 ValueId Graph::add_constant(Constant constant, std::string value_name) {
-  ValueId id = add_value(std::move(value_name),
-                         Type::tensor(constant.dtype, Shape(constant.dims.begin(), constant.dims.end())));
+  ValueId id =
+      add_value(std::move(value_name), Type::tensor(constant.dtype, Shape(constant.dims.begin(), constant.dims.end())));
   constants->push_back(std::move(constant));
   value(id).constant = static_cast<ConstantId>(constants->size() - 1);
   return id;
@@ -71,7 +71,8 @@ class GraphKnowledge final : public InferKnowledge {
   Result<std::vector<Type>> infer_body(size_t body, std::vector<Type>) override {
     if (body >= node_.bodies.size()) return invalid_model("sub-graph {} is missing", body);
     std::vector<Type> types;
-    for (ValueId v : node_.bodies[body]->outputs) types.push_back(v == kNone ? Type{} : node_.bodies[body]->value(v).type);
+    for (ValueId v : node_.bodies[body]->outputs)
+      types.push_back(v == kNone ? Type{} : node_.bodies[body]->value(v).type);
     return types;
   }
 

@@ -24,8 +24,8 @@ struct Constant {
   std::string source;  // "scope/name" as the user knows it; empty for constants that import made (axes, sizes)
   DType dtype = DType::Undefined;
   std::vector<int64_t> dims;
-  Tensor tensor;                          // defined for small constants: the values rules may look at
-  std::function<Result<Tensor>()> load;   // the others: reads, checks and aligns the bytes
+  Tensor tensor;                         // defined for small constants: the values rules may look at
+  std::function<Result<Tensor>()> load;  // the others: reads, checks and aligns the bytes
 
   static Constant of(std::string source, Tensor tensor) {
     return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr};
@@ -37,8 +37,8 @@ using ConstantPool = std::vector<Constant>;
 struct GraphValue {
   std::string name;
   Type type;
-  NodeId producer = kNone;      // none for inputs, constants and captures
-  ConstantId constant = kNone;  // index into the pool
+  NodeId producer = kNone;                // none for inputs, constants and captures
+  ConstantId constant = kNone;            // index into the pool
   std::optional<std::vector<Dim>> known;  // elements of a small integer tensor, as far as they are known
 };
 
@@ -50,8 +50,8 @@ struct GraphNode {
   std::vector<ValueId> inputs;   // kNone: absent
   std::vector<ValueId> outputs;  // kNone: nobody wants it
   std::vector<std::shared_ptr<Graph>> bodies;
-  std::string name;                     // for messages: the ONNX node's name, or one made from op and output
-  const wire::Node* origin = nullptr;   // what it was read from
+  std::string name;                    // for messages: the ONNX node's name, or one made from op and output
+  const wire::Node* origin = nullptr;  // what it was read from
 };
 
 struct GraphInput {

@@ -14,8 +14,8 @@ namespace tenon {
 struct ModelImport {
   ImportedModel& model;
   const ImportOptions& options;
-  std::unordered_map<std::string, const wire::Function*> functions;      // "domain:name:overload"
-  std::unordered_map<std::string, ConstantId> function_constants;        // one source for all call sites
+  std::unordered_map<std::string, const wire::Function*> functions;  // "domain:name:overload"
+  std::unordered_map<std::string, ConstantId> function_constants;    // one source for all call sites
   int fresh_symbols = 0;
   int depth = 0;  // bodies and function calls
 

@@ -12,8 +12,8 @@
 namespace tenon {
 
 struct ImportOptions {
-  bool map_files = true;        // false: copy the file, so it may be rewritten in place later
-  bool freeze_inputs = false;   // initializers listed as inputs (IR >= 4) become weights
+  bool map_files = true;                       // false: copy the file, so it may be rewritten in place later
+  bool freeze_inputs = false;                  // initializers listed as inputs (IR >= 4) become weights
   int64_t max_dense_bytes = int64_t{1} << 31;  // of one sparse initializer made dense
   wire::ParseLimits parse;
   std::map<std::string, Tensor> weights;  // stand for the initializers of these names, whose bytes are not read

@@ -65,7 +65,8 @@ Status GraphImporter::import_constant(const wire::Node& node) {
     default:
       return invalid_model("the attribute '{}' cannot be the value of a Constant", a->name).in(place);
   }
-  if (constant.source.empty()) return define(output, graph_.add_constant(std::move(constant), std::string(output))).in(place);
+  if (constant.source.empty())
+    return define(output, graph_.add_constant(std::move(constant), std::string(output))).in(place);
   return add_constant(output, std::move(constant)).in(place);
 }
 

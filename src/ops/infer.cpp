@@ -62,7 +62,8 @@ namespace {
 
 Status check_arity(const InferContext& c, const OpDef& def) {
   const int inputs = static_cast<int>(c.input_count()), outputs = static_cast<int>(c.output_count());
-  if (inputs > def.inputs.max) return invalid_model("{} takes at most {} inputs, {} are given", def.name, def.inputs.max, inputs);
+  if (inputs > def.inputs.max)
+    return invalid_model("{} takes at most {} inputs, {} are given", def.name, def.inputs.max, inputs);
   for (int i = 0; i < def.inputs.min; ++i)
     if (!c.has(static_cast<size_t>(i))) return invalid_model("{} needs input {}, which is missing", def.name, i);
   if (outputs > def.outputs.max)
@@ -78,7 +79,8 @@ Status check_dims(const Type& type, size_t output) {
   for (const Dim& d : *type.shape) {
     if (!d.equals(0)) product = product * d;
     if (d.is_invalid()) return invalid_model("output {} has a dimension that overflows", output);
-    if (d.is_constant() && d.value() < 0) return invalid_model("output {} would have the shape {}", output, shape_text(*type.shape));
+    if (d.is_constant() && d.value() < 0)
+      return invalid_model("output {} would have the shape {}", output, shape_text(*type.shape));
   }
   if (product.is_invalid())
     return invalid_model("output {} of shape {} has too many elements", output, shape_text(*type.shape));

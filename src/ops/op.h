@@ -61,9 +61,9 @@ struct OpDef {
   // Derives output types (and small integer contents) from input types. Also the op's type check.
   Status (*infer)(InferContext&) = nullptr;
 
-  std::string_view name{};        // canonical, unique; from ops.def
-  bool has_bodies = false;        // If, Loop, Scan, SequenceMap: carries sub-graphs
-  bool deterministic = true;      // false: draws random numbers
+  std::string_view name{};    // canonical, unique; from ops.def
+  bool has_bodies = false;    // If, Loop, Scan, SequenceMap: carries sub-graphs
+  bool deterministic = true;  // false: draws random numbers
   // true: some output's size is only known after computing it (NonZero, Unique, ...): the kernel allocates it.
   bool decides_output_size = false;
 

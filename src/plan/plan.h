@@ -59,7 +59,7 @@ struct Plan {
   std::vector<PlanInput> inputs;
   std::vector<PlanValueId> outputs;
   std::vector<std::string> output_names;  // one value may leave under several names
-  std::vector<Capture> captures;  // bodies only
+  std::vector<Capture> captures;          // bodies only
 };
 
 // A source weight: a named constant of the model, as the user knows it.

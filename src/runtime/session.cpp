@@ -11,8 +11,7 @@ Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Program> pr
   session->program_ = std::move(program);
   session->options_ = options;
   session->budget_ = std::make_shared<MemoryBudget>(options.limits.memory_bytes);
-  TN_ASSIGN_OR_RETURN(session->prepared_,
-                      PreparedPlan::make(session->program_->plan, options.limits.cached_bindings));
+  TN_ASSIGN_OR_RETURN(session->prepared_, PreparedPlan::make(session->program_->plan, options.limits.cached_bindings));
   auto snapshot = std::make_shared<WeightSnapshot>();
   snapshot->slots = std::move(slots);
   session->weights_ = std::move(snapshot);
@@ -93,9 +92,8 @@ Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<con
   state.cancelled = options.cancelled;
   state.seed = options_.seed + 0x2545f4914f6cdd1dull * runs_.fetch_add(1, std::memory_order_relaxed);
   state.profile = options.profile;
-  state.profile_origin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
-                                std::chrono::steady_clock::now().time_since_epoch())
-                                .count();
+  state.profile_origin_ns =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
   return run_plan(*prepared_, state, std::move(inputs), {}, targets);
 }
 

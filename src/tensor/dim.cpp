@@ -29,8 +29,7 @@ int Dim::compare(const Atom& a, const Atom& b) {
   return compare(a.b, b.b);
 }
 
-int Dim::compare(const std::vector<std::shared_ptr<const Atom>>& a,
-                 const std::vector<std::shared_ptr<const Atom>>& b) {
+int Dim::compare(const std::vector<std::shared_ptr<const Atom>>& a, const std::vector<std::shared_ptr<const Atom>>& b) {
   if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
   for (size_t i = 0; i < a.size(); ++i)
     if (int c = compare(*a[i], *b[i])) return c;
@@ -113,8 +112,7 @@ Dim operator*(const Dim& a, const Dim& b) {
       t.coefficient = *c;
       t.atoms = x.atoms;
       t.atoms.insert(t.atoms.end(), y.atoms.begin(), y.atoms.end());
-      std::sort(t.atoms.begin(), t.atoms.end(),
-                [](const auto& p, const auto& q) { return Dim::compare(*p, *q) < 0; });
+      std::sort(t.atoms.begin(), t.atoms.end(), [](const auto& p, const auto& q) { return Dim::compare(*p, *q) < 0; });
       terms.push_back(std::move(t));
     }
   }
@@ -152,8 +150,8 @@ Dim floor_div(const Dim& a, const Dim& b) {
       Dim::Term q{t.coefficient / divisor[0].coefficient, t.atoms};
       divided = true;
       for (const auto& atom : divisor[0].atoms) {
-        auto it = std::find_if(q.atoms.begin(), q.atoms.end(),
-                               [&](const auto& p) { return Dim::compare(*p, *atom) == 0; });
+        auto it =
+            std::find_if(q.atoms.begin(), q.atoms.end(), [&](const auto& p) { return Dim::compare(*p, *atom) == 0; });
         if (it == q.atoms.end()) {
           divided = false;
           break;

@@ -55,7 +55,8 @@ std::string Dim::to_string() const {
   std::string constant;
   for (const Term& t : polynomial_->terms) {
     const bool negative = t.coefficient < 0;
-    const uint64_t magnitude = negative ? 0 - static_cast<uint64_t>(t.coefficient) : static_cast<uint64_t>(t.coefficient);
+    const uint64_t magnitude =
+        negative ? 0 - static_cast<uint64_t>(t.coefficient) : static_cast<uint64_t>(t.coefficient);
     std::string part;
     if (t.atoms.empty() || magnitude != 1) part = std::to_string(magnitude);
     for (const auto& atom : t.atoms) part += (part.empty() ? "" : "*") + atom_text(*atom);

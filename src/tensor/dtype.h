@@ -39,14 +39,14 @@ template <DType>
 struct ElementOf;
 template <class T>
 struct DTypeOf;
-#define DTYPE(name, code, bits, cpp, text)            \
-  template <>                                         \
-  struct ElementOf<DType::name> {                     \
-    using type = cpp;                                 \
-  };                                                  \
-  template <>                                         \
-  struct DTypeOf<cpp> {                               \
-    static constexpr DType value = DType::name;       \
+#define DTYPE(name, code, bits, cpp, text)      \
+  template <>                                   \
+  struct ElementOf<DType::name> {               \
+    using type = cpp;                           \
+  };                                            \
+  template <>                                   \
+  struct DTypeOf<cpp> {                         \
+    static constexpr DType value = DType::name; \
   };
 #include "tensor/dtype.def"
 #undef DTYPE

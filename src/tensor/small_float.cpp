@@ -46,10 +46,9 @@ double decode_small_float(SmallFloatFormat f, uint32_t bits) {
   }
   if (f.has_nan && !f.has_infinity && !f.nan_is_negative_zero && magnitude == l.nan)
     return std::numeric_limits<double>::quiet_NaN();
-  const double value =
-      exponent == 0 ? std::ldexp(static_cast<double>(mantissa), 1 - f.bias - f.mantissa_bits)
-                    : std::ldexp(static_cast<double>(mantissa | (1u << f.mantissa_bits)),
-                                 static_cast<int>(exponent) - f.bias - f.mantissa_bits);
+  const double value = exponent == 0 ? std::ldexp(static_cast<double>(mantissa), 1 - f.bias - f.mantissa_bits)
+                                     : std::ldexp(static_cast<double>(mantissa | (1u << f.mantissa_bits)),
+                                                  static_cast<int>(exponent) - f.bias - f.mantissa_bits);
   return negative ? -value : value;
 }
 

@@ -52,9 +52,7 @@ struct SmallFloat {
   }
 
  private:
-  static constexpr Overflow default_overflow() {
-    return sizeof(Bits) == 1 ? Overflow::Saturate : Overflow::Special;
-  }
+  static constexpr Overflow default_overflow() { return sizeof(Bits) == 1 ? Overflow::Saturate : Overflow::Special; }
 };
 
 using Float16 = SmallFloat<uint16_t, kFloat16Format>;

@@ -27,7 +27,7 @@ struct Optional {
 
 // Integer or string keys, in order, to one scalar tensor-like value each.
 struct Map {
-  DType key = DType::Int64;    // Int64 or String (all integer key types are widened)
+  DType key = DType::Int64;  // Int64 or String (all integer key types are widened)
   DType value = DType::Float32;
   std::vector<int64_t> int_keys;
   std::vector<std::string> string_keys;

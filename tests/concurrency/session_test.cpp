@@ -28,14 +28,16 @@ TEST(Concurrency, EightThreadsShareOneSession) {
       for (int i = 0; i < 200; ++i) {
         const int64_t rows = 1 + (t + i) % 5;
         const float value = static_cast<float>(t * 1000 + i);
-        auto result = session->run({tensor<float>({rows, 3}, std::vector<float>(static_cast<size_t>(rows) * 3, value))}, {}, {});
+        auto result =
+            session->run({tensor<float>({rows, 3}, std::vector<float>(static_cast<size_t>(rows) * 3, value))}, {}, {});
         if (!result.ok() || (*result)[0].tensor()->dims() != std::vector<int64_t>{rows, 2}) {
           ++wrong;
           continue;
         }
         const auto y = elements<float>((*result)[0]);
         for (int64_t r = 0; r < rows; ++r)
-          wrong += y[static_cast<size_t>(2 * r)] != value * 9 + 0.5f || y[static_cast<size_t>(2 * r + 1)] != std::max(0.0f, value * 12 - 0.5f);
+          wrong += y[static_cast<size_t>(2 * r)] != value * 9 + 0.5f ||
+                   y[static_cast<size_t>(2 * r + 1)] != std::max(0.0f, value * 12 - 0.5f);
       }
     });
   }

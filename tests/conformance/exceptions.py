@@ -8,6 +8,11 @@ EXCEPTIONS = [
         r"test_dft_inverse(_opset19)?",
         "the expected imaginary parts are 1.9e-7, the noise of a single-precision transform, where the sum is 0",
     ),
+    (
+        "test_attention_4d_causal_fp16_expanded",
+        "2 of 192 values are one float16 step (1.04e-3) away: each node rounds its exact result once, the expected values "
+        "come from accumulating in float16",
+    ),
     (r"test_gradient_of_.*", "the training operator Gradient comes with training"),
 ]
 

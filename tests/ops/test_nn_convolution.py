@@ -143,7 +143,8 @@ def test_deform_conv_against_onnxruntime():
 def test_deform_conv_far_and_undefined_offsets_read_zero():
     offset = np.zeros((1, 8, 2, 2), np.float32)
     offset[0, 0] = [[np.nan, np.inf], [-np.inf, 1e30]]
-    (y,) = run("DeformConv", {"x": np.ones((1, 1, 3, 3), np.float32), "w": np.ones((1, 1, 2, 2), np.float32), "o": offset})
+    ones = {"x": np.ones((1, 1, 3, 3), np.float32), "w": np.ones((1, 1, 2, 2), np.float32)}
+    (y,) = run("DeformConv", {**ones, "o": offset})
     np.testing.assert_array_equal(y, np.full((1, 1, 2, 2), 3.0))
 
 
@@ -160,7 +161,8 @@ def test_causal_conv_carries_its_state(length, activation):
     feeds = {"x": x, "w": w, "b": bias, "past": past}
     y, present = run("CausalConvWithState", feeds, 2, opset=27, activation=activation)
     joined = np.concatenate([past, x], axis=2).astype(np.float64)
-    expected = np.stack([(joined[:, :, i : i + 4] * w[:, 0]).sum(axis=2) for i in range(length)], axis=2) + bias[:, None]
+    sums = [(joined[:, :, i : i + 4] * w[:, 0]).sum(axis=2) for i in range(length)]
+    expected = np.stack(sums, axis=2) + bias[:, None]
     if activation != "none":
         expected = expected / (1 + np.exp(-expected))
     assert_close(y, expected.astype(np.float32))

@@ -112,7 +112,8 @@ def test_stft_of_complex_and_flat_signals():
 def test_stft_refuses_what_does_not_fit():
     x, window = random(1, 10, 1), random(4)
     refuses("frame_step is 0", "STFT", {"x": x, "s": scalar(0), "w": window}, opset=17)
-    refuses("frame_length is 5, the window has 4", "STFT", {"x": x, "s": scalar(1), "w": window, "n": scalar(5)}, opset=17)
+    other = {"x": x, "s": scalar(1), "w": window, "n": scalar(5)}
+    refuses("frame_length is 5, the window has 4", "STFT", other, opset=17)
     refuses("shorter than a frame of 11", "STFT", {"x": x, "s": scalar(1), "w": random(11)}, opset=17)
     refuses("frame_length is -1", "STFT", {"x": x, "s": scalar(1), "w": None, "n": scalar(-1)}, opset=17)
     refuses("real signal", "STFT", {"x": random(1, 10, 2), "s": scalar(1), "w": window}, opset=17)

@@ -37,7 +37,8 @@ def test_batch_normalization_with_types_of_its_own_for_statistics():
 
 
 @pytest.mark.parametrize(("opset", "attributes"), [
-    (1, {"consumed_inputs": [0, 0, 0, 1, 1], "is_test": 1}), (6, {"is_test": 1}), (7, {}), (7, {"spatial": 1}), (9, {}), (14, {}),
+    (1, {"consumed_inputs": [0, 0, 0, 1, 1], "is_test": 1}), (6, {"is_test": 1}), (7, {}), (7, {"spatial": 1}),
+    (9, {}), (14, {}),
 ])  # fmt: skip
 def test_batch_normalization_of_each_version(opset, attributes):
     feeds = batch_feeds(4)
@@ -62,7 +63,8 @@ def test_batch_normalization_in_training(opset):
     mean, variance = x.mean(axis=(0, 2)), x.var(axis=(0, 2))
     attributes = {"training_mode": 1} if opset >= 14 else {}
     results = run("BatchNormalization", feeds, 3 if opset >= 14 else 5, opset=opset, momentum=0.8, **attributes)
-    expected = [batch_normalize(x, s, b, mean, variance), m * 0.8 + mean * 0.2, v * 0.8 + variance * 0.2, mean, variance]
+    running = [m * 0.8 + mean * 0.2, v * 0.8 + variance * 0.2]
+    expected = [batch_normalize(x, s, b, mean, variance), *running, mean, variance]
     for actual, wanted in zip(results, expected, strict=False):
         assert_close(actual, wanted.astype(np.float32))
 
@@ -83,12 +85,14 @@ def test_instance_and_group_normalization(dtype, shape):
     def expected(groups):
         blocks = x.astype(np.float64).reshape(2, groups, -1)
         if x.size:
-            blocks = (blocks - blocks.mean(axis=2, keepdims=True)) / np.sqrt(blocks.var(axis=2, keepdims=True) + EPSILON)
+            deviation = np.sqrt(blocks.var(axis=2, keepdims=True) + EPSILON)
+            blocks = (blocks - blocks.mean(axis=2, keepdims=True)) / deviation
         return (blocks.reshape(shape) * scale + bias).astype(dtype)
 
     assert_close(run("InstanceNormalization", {"x": x, "s": s, "b": b})[0], expected(6))
     for groups in (1, 2, 3, 6):
-        assert_close(run("GroupNormalization", {"x": x, "s": s, "b": b}, opset=21, num_groups=groups)[0], expected(groups))
+        (y,) = run("GroupNormalization", {"x": x, "s": s, "b": b}, opset=21, num_groups=groups)
+        assert_close(y, expected(groups))
 
 
 def test_group_normalization_18_has_one_scale_per_group():

@@ -59,7 +59,7 @@ def test_lstm_couples_its_gates():
 
 @pytest.mark.parametrize("op_type", GATES)
 def test_clip_bounds_what_enters_an_activation(op_type):
-    feeds = feeds_for(op_type, steps=1)
+    feeds = feeds_for(op_type)
     feeds["x"] *= 4
     compare(op_type, feeds, OUTPUTS[op_type], opset=14, clip=0.4, hidden_size=2)
 
@@ -94,12 +94,12 @@ def test_thresholded_relu_has_the_default_of_the_operator():
 def test_constants_go_to_the_activations_that_take_them():
     names = ["HardSigmoid", "LeakyRelu", "Tanh", "Sigmoid", "Affine", "Elu"]
     constants = {"activation_alpha": [0.3, 0.1, 0.6, 0.7], "activation_beta": [0.4, 0.2]}
-    compare("LSTM", feeds_for("LSTM", 2), 3, opset=14, direction="bidirectional", hidden_size=2, activations=names, **constants)
+    attributes = {"direction": "bidirectional", "hidden_size": 2, "activations": names, **constants}
+    compare("LSTM", feeds_for("LSTM", 2), 3, opset=14, **attributes)
 
 
 def batch_first(feeds):
-    swapped = {n: v.swapaxes(0, 1).copy() if n in "xhc" and v is not None else v for n, v in feeds.items()}
-    return swapped
+    return {n: v.swapaxes(0, 1).copy() if n in "xhc" and v is not None else v for n, v in feeds.items()}
 
 
 @pytest.mark.parametrize("op_type", GATES)

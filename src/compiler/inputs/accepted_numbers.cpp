@@ -35,7 +35,7 @@ Accepted factor(const ConsumerView& c, size_t i) {
   if (!out.is_bounded()) return {};
   const auto other = c.constant(1 - i);
   if (other && *other != 0) {
-    const auto [low, high] = std::minmax(out.low / *other, out.high / *other);
+    const auto [low, high] = std::minmax({out.low / *other, out.high / *other});
     return Accepted::range(low, high);
   }
   return Accepted::range(std::max(0.0, out.low), std::sqrt(std::max(0.0, out.high)));
@@ -47,7 +47,7 @@ Accepted dividend_or_divisor(const ConsumerView& c, size_t i) {
   const Accepted out = c.output();
   const auto divisor = c.constant(1);
   if (!out.is_bounded() || !divisor) return {};
-  const auto [low, high] = std::minmax(out.low * *divisor, out.high * *divisor);
+  const auto [low, high] = std::minmax({out.low * *divisor, out.high * *divisor});
   return Accepted::range(low, high);
 }
 

@@ -1,5 +1,5 @@
-#include "onnx/onnx_map.h"
 #include "ops/reshape.h"
+#include "onnx/onnx_map.h"
 
 namespace tenon {
 

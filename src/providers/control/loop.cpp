@@ -21,8 +21,7 @@ class LoopRun {
     const int64_t limit = c_.services().max_loop_iterations();
     for (int64_t i = 0; go_on_ && i < trips_; ++i) {
       if (i >= limit)
-        return error(Code::ResourceLimit, "the loop has run {} times, which is the limit (option 'loop_limit')",
-                     i);
+        return error(Code::ResourceLimit, "the loop has run {} times, which is the limit (option 'loop_limit')", i);
       TN_RETURN_IF_ERROR(c_.services().check_cancelled());
       TN_RETURN_IF_ERROR(iterate(i));
     }

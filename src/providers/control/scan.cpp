@@ -69,8 +69,8 @@ class ScanRun {
     const auto total = checked_mul(batch, steps);
     const int64_t limit = c_.services().max_loop_iterations();
     if (total && *total <= limit && batch <= limit) return {};
-    return error(Code::ResourceLimit, "{} x {} steps are more than the limit of {} (option 'loop_limit')", batch,
-                 steps, limit);
+    return error(Code::ResourceLimit, "{} x {} steps are more than the limit of {} (option 'loop_limit')", batch, steps,
+                 limit);
   }
 
   std::vector<Stack>& scans() { return scans_; }

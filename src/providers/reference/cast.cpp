@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "providers/reference/copy.h"
 #include "providers/reference/convert.h"
+#include "providers/reference/copy.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/number_text.h"
 

@@ -18,8 +18,8 @@ inline constexpr bool is_float_element =
     std::is_same_v<T, Float8E5M2FNUZ> || std::is_same_v<T, Float8E8M0> || std::is_same_v<T, Float4E2M1>;
 
 template <class T>
-inline constexpr bool is_small_int = std::is_same_v<T, Int4> || std::is_same_v<T, UInt4> || std::is_same_v<T, Int2> ||
-                                     std::is_same_v<T, UInt2>;
+inline constexpr bool is_small_int =
+    std::is_same_v<T, Int4> || std::is_same_v<T, UInt4> || std::is_same_v<T, Int2> || std::is_same_v<T, UInt2>;
 
 // The type to compute with: double for floats, int64 for sub-byte integers, the type itself for the rest.
 template <class T>

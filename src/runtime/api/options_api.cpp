@@ -51,7 +51,8 @@ void OptionReader::integer(const std::string& key, int64_t& value, int64_t minim
   if (!text) return;
   int64_t number = 0;
   if (!parse_integer(*text, number) || number < minimum) {
-    if (status_.ok()) status_ = invalid_argument("option '{}' must be an integer from {} on, it is '{}'", key, minimum, *text);
+    if (status_.ok())
+      status_ = invalid_argument("option '{}' must be an integer from {} on, it is '{}'", key, minimum, *text);
     return;
   }
   value = number;
@@ -98,7 +99,8 @@ void OptionReader::integer_lists_by_name(const std::string& prefix,
       int64_t number = 0;
       if (!parse_integer(text.substr(start, comma - start), number) || number < 0) {
         if (status_.ok())
-          status_ = invalid_argument("option '{}' must be non-negative integers with commas between, it is '{}'", key, text);
+          status_ =
+              invalid_argument("option '{}' must be non-negative integers with commas between, it is '{}'", key, text);
         return;
       }
       list.push_back(number);
@@ -114,7 +116,8 @@ Status OptionReader::finish() {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     if (std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& p) { return key.starts_with(p); })) continue;
     const std::string near = nearest(key, known_);
-    return invalid_argument("there is no option '{}' here{}", key, near.empty() ? "" : "; did you mean '" + near + "'?");
+    return invalid_argument("there is no option '{}' here{}", key,
+                            near.empty() ? "" : "; did you mean '" + near + "'?");
   }
   return {};
 }
@@ -162,7 +165,8 @@ tn_status* tn_context_create(const tn_options* options, tn_context** context) {
     reader.integer("loop_limit", made->limits.loop_iterations, 1);
     TN_RETURN_IF_ERROR(reader.finish());
     constexpr int64_t kMaxThreads = 1024;
-    if (threads > kMaxThreads) return invalid_argument("option 'threads' must be at most {}, it is {}", kMaxThreads, threads);
+    if (threads > kMaxThreads)
+      return invalid_argument("option 'threads' must be at most {}, it is {}", kMaxThreads, threads);
     made->threads = static_cast<int>(threads);
     *context = made.release();
     return {};

@@ -70,8 +70,8 @@ tn_status* tn_tensor_allocate(tn_dtype dtype, const int64_t* dims, size_t rank, 
   });
 }
 
-tn_status* tn_tensor_create_strings(const int64_t* dims, size_t rank, const char* const* strings,
-                                    const size_t* lengths, tn_value** value) {
+tn_status* tn_tensor_create_strings(const int64_t* dims, size_t rank, const char* const* strings, const size_t* lengths,
+                                    tn_value** value) {
   return api::guarded([&]() -> Status {
     if (!value) return invalid_argument("value must not be NULL");
     int64_t bytes = 0;
@@ -102,7 +102,8 @@ tn_status* tn_sequence_create(const tn_value* const* items, size_t count, const 
     for (size_t i = 0; i < count; ++i) {
       Type type = sequence.items[i].type();
       if (type.kind != sequence.element.kind || type.dtype != sequence.element.dtype)
-        return invalid_argument("item {} is {}, the sequence holds {}", i, type.to_string(), sequence.element.to_string());
+        return invalid_argument("item {} is {}, the sequence holds {}", i, type.to_string(),
+                                sequence.element.to_string());
     }
     *value = new tn_value{Value(std::move(sequence))};
     return {};

@@ -132,7 +132,8 @@ TEST(Session, MoreShapesThanTheCacheHolds) {
   options.limits.cached_bindings = 2;
   auto session = linear().session(options);
   for (int64_t rows = 1; rows < 20; ++rows) {
-    auto result = session->run({tensor<float>({rows, 2}, std::vector<float>(static_cast<size_t>(rows) * 2, 1))}, {}, {});
+    auto result =
+        session->run({tensor<float>({rows, 2}, std::vector<float>(static_cast<size_t>(rows) * 2, 1))}, {}, {});
     ASSERT_TRUE(result.ok());
     EXPECT_EQ((*result)[0].tensor()->dims()[0], rows);
   }

@@ -47,14 +47,14 @@ TEST(Dim, OverflowAndDivisionByZeroAreInvalid) {
 
 TEST(Dim, SubstitutionGivesTheValue) {
   const Dim d = ceil_div(n + Dim(1), Dim(2)) * m + max(n, m);
-  const Dim value = d.substitute([](const std::string& name) -> std::optional<Dim> { return name == "n" ? Dim(4) : Dim(10); });
+  const Dim value =
+      d.substitute([](const std::string& name) -> std::optional<Dim> { return name == "n" ? Dim(4) : Dim(10); });
   EXPECT_TRUE(value.equals(3 * 10 + 10));
 }
 
 TEST(Dim, UnknownSymbolsStay) {
-  const Dim value = (n * m).substitute([](const std::string& name) -> std::optional<Dim> {
-    return name == "n" ? std::optional(Dim(2)) : std::nullopt;
-  });
+  const Dim value = (n * m).substitute(
+      [](const std::string& name) -> std::optional<Dim> { return name == "n" ? std::optional(Dim(2)) : std::nullopt; });
   EXPECT_EQ(value, Dim(2) * m);
 }
 

@@ -62,16 +62,16 @@ TEST_P(Format, KnowsItsRange) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Format,
-    testing::Values(FormatCase{"float16", kFloat16Format, 16, 65504, std::ldexp(1, -24)},
-                    FormatCase{"bfloat16", kBFloat16Format, 16, 3.3895313892515355e38, std::ldexp(1, -133)},
-                    FormatCase{"e4m3fn", kFloat8E4M3FNFormat, 8, 448, std::ldexp(1, -9)},
-                    FormatCase{"e4m3fnuz", kFloat8E4M3FNUZFormat, 8, 240, std::ldexp(1, -10)},
-                    FormatCase{"e5m2", kFloat8E5M2Format, 8, 57344, std::ldexp(1, -16)},
-                    FormatCase{"e5m2fnuz", kFloat8E5M2FNUZFormat, 8, 57344, std::ldexp(1, -17)},
-                    FormatCase{"e2m1", kFloat4E2M1Format, 4, 6, 0.5}),
-    [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(All, Format,
+                         testing::Values(FormatCase{"float16", kFloat16Format, 16, 65504, std::ldexp(1, -24)},
+                                         FormatCase{"bfloat16", kBFloat16Format, 16, 3.3895313892515355e38,
+                                                    std::ldexp(1, -133)},
+                                         FormatCase{"e4m3fn", kFloat8E4M3FNFormat, 8, 448, std::ldexp(1, -9)},
+                                         FormatCase{"e4m3fnuz", kFloat8E4M3FNUZFormat, 8, 240, std::ldexp(1, -10)},
+                                         FormatCase{"e5m2", kFloat8E5M2Format, 8, 57344, std::ldexp(1, -16)},
+                                         FormatCase{"e5m2fnuz", kFloat8E5M2FNUZFormat, 8, 57344, std::ldexp(1, -17)},
+                                         FormatCase{"e2m1", kFloat4E2M1Format, 4, 6, 0.5}),
+                         [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Float4E2M1, HasNoNan) { EXPECT_EQ(encode_small_float(kFloat4E2M1Format, kNan, Overflow::Saturate), 8u); }
 

@@ -1,0 +1,122 @@
+// Models: from files and memory, options, metadata, what they say of themselves.
+#include <gmock/gmock.h>
+#include <tenon/tenon.hpp>
+
+#include <filesystem>
+#include <fstream>
+
+#include "api/onnx_text.h"
+
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+// The error that f throws.
+template <class F>
+tenon::Error error_of(F&& f) {
+  try {
+    f();
+  } catch (const tenon::Error& error) {
+    return error;
+  }
+  return {TN_OK, "nothing was thrown"};
+}
+
+TEST(Model, LoadsFromPathAndMemory) {
+  const std::string path = testing::TempDir() + "/model_test.onnx";
+  const std::string bytes = onnx_text::linear();
+  std::ofstream(path, std::ios::binary) << bytes;
+  EXPECT_EQ(tenon::Model::load(path).input_count(), 1u);
+  EXPECT_EQ(tenon::Model::load(path, {{"map", "0"}}).input_count(), 1u);
+  std::filesystem::remove(path);
+  const tenon::Model model = tenon::Model::from_memory(bytes);
+  EXPECT_EQ(model.to_memory(), bytes);
+  EXPECT_EQ(error_of([&] { tenon::Model::load(path); }).code(), TN_NOT_FOUND);
+  EXPECT_EQ(error_of([&] { tenon::Model::from_memory(bytes.substr(0, 40)); }).code(), TN_INVALID_MODEL);
+}
+
+TEST(Model, SavesWhatItRead) {
+  const std::string path = testing::TempDir() + "/model_test_saved.onnx";
+  tenon::Model::from_memory(onnx_text::linear()).save(path);
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), onnx_text::linear());
+  std::filesystem::remove(path);
+}
+
+TEST(Model, UnknownOptionsAreErrorsThatNameTheNearest) {
+  const auto error = error_of([] { tenon::Model::from_memory(onnx_text::linear(), {{"mop", "1"}}); });
+  EXPECT_EQ(error.code(), TN_INVALID_ARGUMENT);
+  EXPECT_THAT(error.what(), HasSubstr("did you mean 'map'"));
+  const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
+  EXPECT_EQ(error_of([&] { tenon::Session(model, {{"dims", "1"}}); }).code(), TN_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([&] { tenon::Session(model, {{"memory_limit", "lots"}}); }).code(), TN_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([] { tenon::Context({{"threads", "-1"}}); }).code(), TN_INVALID_ARGUMENT);
+}
+
+TEST(Model, TellsMetadataAndProperties) {
+  const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
+  EXPECT_THAT(model.metadata(), ElementsAre(Pair("author", "somebody"), Pair("license", "any")));
+  EXPECT_EQ(model.property("producer_name"), "by hand");
+  EXPECT_EQ(model.property("graph_name"), "example");
+  EXPECT_EQ(model.property("ir_version"), "10");
+  EXPECT_EQ(tn_model_property(model.get(), "no such"), nullptr);
+  EXPECT_EQ(tn_model_metadata_key(model.get(), 2), nullptr);
+  EXPECT_THAT(model.warnings(), ElementsAre());
+}
+
+TEST(Model, TellsInputsAndOutputsWithSymbols) {
+  const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
+  EXPECT_EQ(model.input_name(0), "x");
+  EXPECT_EQ(model.input_type(0).text(), "float[n, 2]");
+  EXPECT_THAT(*model.input_type(0).dims(), ElementsAre(-1, 2));
+  EXPECT_EQ(model.input_type(0).dim_text(0), "n");
+  EXPECT_EQ(model.output_name(0), "y");
+  EXPECT_EQ(model.output_type(0).dtype(), TN_FLOAT32);
+  EXPECT_EQ(tn_model_input_name(model.get(), 1), nullptr);
+  EXPECT_EQ(tn_model_output_type(model.get(), 1), nullptr);
+}
+
+TEST(Model, DescribesItself) {
+  const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
+  EXPECT_THAT(model.describe("ops"), HasSubstr("\"MatMul\": 1"));
+  EXPECT_THAT(model.describe("summary,plan"), HasSubstr("reference/Relu"));
+  EXPECT_EQ(error_of([&] { model.describe("colour"); }).code(), TN_INVALID_ARGUMENT);
+}
+
+TEST(Model, ReplacesWeights) {
+  const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
+  std::vector<float> b = {0, 0}, x = {1, 1};
+  tenon::Options options;
+  options.set_weight("b", tenon::Value::tensor<float>({2}, b));
+  const auto outputs = tenon::Session(model, options).run({tenon::Value::tensor<float>({1, 2}, x)});
+  EXPECT_THAT(outputs[0].data<float>(), ElementsAre(4, 6));
+  tenon::Options unknown, wrong;
+  unknown.set_weight("c", tenon::Value::tensor<float>({2}, b));
+  EXPECT_EQ(error_of([&] { tenon::Session(model, unknown); }).code(), TN_NOT_FOUND);
+  wrong.set_weight("b", tenon::Value::tensor<float>({1, 2}, b));
+  EXPECT_EQ(error_of([&] { tenon::Session(model, wrong); }).code(), TN_INVALID_ARGUMENT);
+}
+
+TEST(Model, MakesInputs) {
+  const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
+  std::vector<tenon::Value> a(1), b(1), c(1);
+  model.fill_inputs(a, {{"seed", "1"}, {"dim:n", "3"}});
+  model.fill_inputs(b, {{"seed", "1"}, {"shape:x", "3,2"}});
+  model.fill_inputs(c, {{"seed", "2"}, {"dim:n", "3"}});
+  EXPECT_THAT(a[0].dims(), ElementsAre(3, 2));
+  EXPECT_EQ(a[0].compare(b[0], 0, 0).mismatches, 0);
+  EXPECT_GT(a[0].compare(c[0], 0, 0).mismatches, 0);
+  for (float element : a[0].data<float>()) EXPECT_LE(std::abs(element), 1.0f);
+  tn_value* kept = a[0].get();
+  model.fill_inputs(a, {{"seed", "9"}});
+  EXPECT_EQ(a[0].get(), kept);
+  std::vector<tenon::Value> two(2), one(1);
+  EXPECT_EQ(error_of([&] { model.fill_inputs(two); }).code(), TN_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([&] { model.fill_inputs(one, {{"shape:z", "1"}}); }).code(), TN_NOT_FOUND);
+  EXPECT_EQ(error_of([&] { model.fill_inputs(one, {{"shape:x", "3,1"}}); }).code(), TN_INVALID_ARGUMENT);
+  EXPECT_EQ(error_of([&] { model.fill_inputs(one, {{"shape:x", "3,"}}); }).code(), TN_INVALID_ARGUMENT);
+}
+
+}  // namespace

@@ -1,0 +1,109 @@
+"""tenon inspect and tenon sys."""
+
+import platform
+import re
+
+import pytest
+
+from . import models
+from .conftest import CANNOT_RUN, DONE, USAGE
+
+
+def test_summary(tenon, linear):
+    result = tenon("inspect", linear)
+    assert (result.code, result.err) == (DONE, "")
+    assert "hand" in result.out
+    assert re.search(r"nodes +3\n", result.out)
+    assert re.search(r"weights +2, 24 B\n", result.out)
+    assert re.search(r"\ninputs\n  x +float\[n, 2\]\n", result.out)
+    assert re.search(r"\noutputs\n  y +float\[n, 2\]\n", result.out)
+
+
+def test_summary_as_json(tenon, linear):
+    summary = tenon("inspect", linear, "--format", "json").json["summary"]
+    assert summary["nodes"] == 3
+    assert summary["weights"] == {"count": 2, "bytes": 24}
+    assert summary["inputs"] == [{"name": "x", "type": "float[n, 2]"}]
+
+
+def test_ops(tenon, linear):
+    assert re.search(r"\nops\n  op +count\n  Add +1\n  MatMul +1\n  Relu +1\n", tenon("inspect", linear, "--ops").out)
+    assert tenon("inspect", linear, "--ops", "--format", "json").json["ops"] == {"Add": 1, "MatMul": 1, "Relu": 1}
+
+
+def test_weights(tenon, linear):
+    assert re.search(r"w +float +\[2, 2\] +16 B\n", tenon("inspect", linear, "--weights").out)
+    weights = tenon("inspect", linear, "--weights", "--format", "json").json["weights"]
+    assert weights[0] == {"name": "w", "dtype": "float", "shape": [2, 2], "bytes": 16}
+
+
+def test_plan_and_kernels(tenon, linear):
+    text = tenon("inspect", linear, "--plan", "--kernels").out
+    assert re.search(r"0  reference/MatMul +multiply", text)
+    document = tenon("inspect", linear, "--kernels", "--format", "json").json
+    assert {"kernel": "reference/Relu", "nodes": ["cut"]} in document["kernels"]
+    assert "plan" not in document
+    plan = tenon("inspect", linear, "--plan", "--format", "json").json["plan"]
+    assert [step["node"] for step in plan["steps"]] == ["multiply", "shift", "cut"]
+
+
+def test_graph_text(tenon, linear):
+    text = tenon("inspect", linear, "--graph", "text").out
+    assert "sum: float[n, 2] = Add(product, b)  # shift\n" in text
+    graph = tenon("inspect", linear, "--graph", "text", "--format", "json").json["graph"]
+    assert [node["op"] for node in graph["nodes"]] == ["MatMul", "Add", "Relu"]
+
+
+def test_graph_dot(tenon, linear):
+    text = tenon("inspect", linear, "--graph", "dot").out
+    assert text.startswith("digraph ") and text.endswith("}\n")
+    assert text.count("{") == text.count("}")
+    assert 'label="Add\\nshift"' in text
+    assert len(re.findall(r"n\d+ -> n\d+", text)) == 4
+
+
+def test_graph_html_is_self_contained(tenon, tmp_path):
+    path = models.identity(tmp_path / "m.onnx", name="</script><b>")
+    html = tenon("inspect", path, "--graph", "html").out
+    assert html.startswith("<!doctype html>") and html.rstrip().endswith("</html>")
+    assert html.count("</script>") == 1 and "<b>" not in html
+    assert not re.search(r'(src|href)="', html)
+    assert "http://www.w3.org/2000/svg" in html
+
+
+@pytest.mark.parametrize("page", ["dot", "html"])
+@pytest.mark.parametrize("flags", [["--ops"], ["--weights"], ["--plan"], ["--kernels"], ["--format", "json"]])
+def test_pages_exclude_other_sections(tenon, linear, page, flags):
+    result = tenon("inspect", linear, "--graph", page, *flags)
+    assert (result.code, "excludes" in result.err) == (USAGE, True)
+
+
+def test_models_with_unknown_ops_can_be_looked_at(tenon, tmp_path):
+    path = models.unknown_op(tmp_path / "m.onnx")
+    result = tenon("inspect", path, "--ops", "--graph", "text")
+    assert result.code == DONE
+    assert "com.microsoft.NoSuchOp" in result.out
+    assert tenon("inspect", path, "--plan").code == CANNOT_RUN
+
+
+def test_bodies(tenon, tmp_path):
+    branch = models.helper.make_graph(
+        [models.helper.make_node("Relu", ["x"], ["inside"], name="inner")], "b", [], [models.tensor("inside", [2])]
+    )
+    nodes = [models.helper.make_node("If", ["c"], ["y"], name="choose", then_branch=branch, else_branch=branch)]
+    inputs = [models.tensor("c", [], models.TensorProto.BOOL), models.tensor("x", [2])]
+    path = models.save(tmp_path / "m.onnx", nodes, inputs, [models.tensor("y", [2])])
+    assert tenon("inspect", path, "--ops", "--format", "json").json["ops"] == {"If": 1, "Relu": 2}
+    assert tenon("inspect", path, "--graph", "text").out.count("inside: float[2] = Relu(x)  # inner") == 2
+    assert tenon("inspect", path, "--graph", "dot").out.count("subgraph cluster_") == 2
+    assert tenon("inspect", path, "--plan").code == DONE
+
+
+def test_sys(tenon):
+    document = tenon("sys", "--format", "json").json
+    assert document["cpu"]["architecture"] == platform.machine()
+    assert document["providers"] == ["reference"]
+    assert set(document["libraries"]) >= {"fmt", "nlohmann-json", "xxhash", "zlib"}
+    text = tenon("sys").out
+    for word in ["version", "cpu", "features", "threads", "memory", "providers", "libraries"]:
+        assert re.search(rf"^  {word} ", text, re.MULTILINE)
