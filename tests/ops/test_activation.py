@@ -37,8 +37,9 @@ ACTIVATIONS = [
 @pytest.mark.parametrize(("name", "attributes", "function"), ACTIVATIONS)
 def test_activation(name, attributes, function, dtype):
     x = numbers(dtype, (4, 8))
-    check(run(name, x, **attributes), function(x.astype(np.float64)).astype(dtype), rtol=4 * float(np.finfo(np.float32).eps)
-          if dtype == np.float64 else None)
+    # Attributes are single-precision numbers.
+    rtol = 4 * float(np.finfo(np.float32).eps) if dtype == np.float64 else None
+    check(run(name, x, **attributes), function(x.astype(np.float64)).astype(dtype), rtol)
 
 
 def test_large_numbers_do_not_overflow():

@@ -221,10 +221,11 @@ def test_logic(name):
 
 
 OLD_BINARY = ["Add", "Sub", "Mul", "Div", "Pow"]
+ALIGNED = [(0, (2,)), (1, (3,)), (1, (3, 4)), (None, (3, 4)), (-1, (4,)), (None, (4,))]
 
 
 @pytest.mark.parametrize("name", OLD_BINARY)
-@pytest.mark.parametrize(("axis", "shape"), [(0, (2,)), (1, (3,)), (1, (3, 4)), (None, (3, 4)), (-1, (4,)), (None, (4,))])
+@pytest.mark.parametrize(("axis", "shape"), ALIGNED)
 def test_old_broadcast_aligns_at_an_axis(name, axis, shape):
     a, b = numbers(np.float32, (2, 3, 4), low=1, high=3), numbers(np.float32, shape, low=1, high=3, seed=1)
     attributes = {"broadcast": 1} if axis is None else {"broadcast": 1, "axis": axis}
