@@ -38,6 +38,8 @@ Status infer_scan(InferContext& c) {
 Status infer_topk(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kNumbers));
   TN_RETURN_IF_ERROR(c.expect_tensor(1, {DType::Int64}));
+  if (const Shape* s = c.shape(1); s && is_static(*s) && !element_count(*s).equals(1))
+    return invalid_model("K must hold one number, it is {}", shape_text(*s));
   const auto k = c.values(1);
   if (k && k->size() != 1) return invalid_model("K must hold one number, it holds {}", k->size());
   if (!c.shape(0)) {

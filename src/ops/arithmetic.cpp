@@ -21,7 +21,10 @@ Dim divide(Elements x) {
   return b.equals(-1) ? Dim(0) - a : floor_div(a, b);
 }
 
-Dim modulo(Elements x) { return x[1].equals(0) ? Dim::invalid() : floor_mod(x[0], x[1]); }
+Dim modulo(Elements x) {
+  if (x[1].equals(0)) return Dim::invalid();
+  return x[1].equals(-1) ? Dim(0) : floor_mod(x[0], x[1]);
+}
 
 Status infer_pow(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kNumbers));

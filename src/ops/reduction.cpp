@@ -31,6 +31,9 @@ Status infer_reduction(InferContext& c, TypeSet allowed, FoldAll fold = nullptr)
   TN_RETURN_IF_ERROR(c.expect_tensor(1, {DType::Int64}));
   std::vector<int64_t> axes;
   if (c.has(1)) {
+    if (const Shape* s = c.shape(1);
+        s && c.shape(0) && is_static(*s) && element_count(*s).value() > static_cast<int64_t>(c.shape(0)->size()))
+      return invalid_model("{} axes are given for an input of rank {}", element_count(*s).value(), c.shape(0)->size());
     auto known = c.ints(1);
     if (!known) return infer_unknown_axes(c), Status();
     axes = std::move(*known);

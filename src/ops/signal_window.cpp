@@ -14,6 +14,8 @@ Status expect_output(DType dtype) {
 // The one integer an input holds, as an extent.
 Result<Dim> extent_of(InferContext& c, size_t i, const char* what) {
   TN_RETURN_IF_ERROR(c.expect_tensor(i, kIndex));
+  if (const Shape* s = c.shape(i); s && is_static(*s) && !element_count(*s).equals(1))
+    return invalid_model("{} must be one number, it is {}", what, shape_text(*s));
   const auto values = c.values(i);
   if (!values) return c.fresh_symbol();
   if (values->size() != 1) return invalid_model("{} must be one number, {} are given", what, values->size());

@@ -187,3 +187,35 @@ def test_topk_of_none_and_too_many():
         run("TopK", x, np.array([4]), outputs=2)
     with pytest.raises(Exception, match="K is -1"):
         run("TopK", x, np.array([-1]), outputs=2)
+
+
+HUGE = 2**40  # extents that only an empty tensor can have
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "extra", "attributes", "result"),
+    [
+        ("ReduceSum", (0, HUGE), [np.array([1], np.int64)], {}, (0, 1)),
+        ("ArgMax", (HUGE, 3, 0), [], {"axis": 1}, (HUGE, 1, 0)),
+        ("CumSum", (HUGE, 3, 0), [np.array(1)], {}, (HUGE, 3, 0)),
+        ("Softmax", (HUGE, 3, 0), [], {"axis": 1}, (HUGE, 3, 0)),
+        ("Det", (0, 2**20, 2**20), [], {}, (0,)),
+    ],
+)
+def test_empty_tensors_of_huge_extents_take_no_time(name, shape, extra, attributes, result):
+    assert run(name, np.zeros(shape, np.float32), *extra, **attributes).shape == result
+
+
+def test_topk_of_an_empty_tensor_with_a_huge_axis():
+    values, indices = run("TopK", np.zeros((0, HUGE), np.float32), np.array([2]), outputs=2)
+    assert values.shape == indices.shape == (0, 2)
+
+
+def test_contents_that_cannot_fit():
+    x, many = np.zeros((2, 3), np.float32), np.zeros(70_000, np.int64)
+    with pytest.raises(Exception, match="70000 axes are given for an input of rank 2"):
+        run("ReduceSum", x, many)
+    with pytest.raises(Exception, match=r"K must hold one number, it is \[70000\]"):
+        run("TopK", x, many, outputs=2)
+    with pytest.raises(Exception, match=r"the size of a window must be one number, it is \[70000\]"):
+        run("HannWindow", many)

@@ -21,6 +21,7 @@ bool before(W a, W b, bool largest) {
 
 template <bool kLargest>
 Status find_extreme(KernelContext& c) {
+  if (c.out(0).size() == 0) return {};
   const auto& p = c.params<ArgReductionParams>();
   const AxisSplit split(c.in(0).dims, from_start(p.axis, c.in(0).rank()));
   auto out = c.out(0).as<int64_t>();
@@ -47,6 +48,7 @@ Status accumulate(KernelContext& c, int start, F f) {
   const auto& p = c.params<CumulativeParams>();
   const int64_t rank = c.in(0).rank(), axis = integer_at(c.in(1), 0);
   if (axis < -rank || axis >= rank) return invalid_argument("axis {} is outside a tensor of rank {}", axis, rank);
+  if (c.in(0).size() == 0) return {};
   const AxisSplit split(c.in(0).dims, from_start(axis, rank));
   return dispatch_numbers(c.out(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -70,6 +72,7 @@ Status accumulate(KernelContext& c, int start, F f) {
 
 // Equal elements come in the order of their indices.
 Status take_top(KernelContext& c) {
+  if (c.in(0).size() == 0) return {};
   const auto& p = c.params<TopKParams>();
   const int64_t axis = from_start(p.axis, c.in(0).rank());
   const AxisSplit split(c.in(0).dims, axis);

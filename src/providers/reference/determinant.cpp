@@ -33,6 +33,7 @@ double determinant(std::vector<double>& m, size_t n) {
 template <>
 KernelFunction reference_kernel<OpId::Det>() {
   return [](KernelContext& c) -> Status {
+    if (c.out(0).size() == 0) return {};  // whatever the extents of the matrices that are not there
     const auto n = static_cast<size_t>(c.in(0).dims.back());
     return dispatch_floats(c.out(0).dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;

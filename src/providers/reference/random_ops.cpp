@@ -54,8 +54,9 @@ Status draw_bernoulli(KernelContext& c) {
 Status draw_multinomial(KernelContext& c) {
   const RandomStream stream = RandomStream::of(c.params<MultinomialParams>().seed, c.services());
   const TensorView &in = c.in(0), &out = c.out(0);
+  if (out.size() == 0) return {};
   const int64_t rows = in.dims[0], classes = in.dims[1], samples = out.dims[1];
-  if (classes == 0 && out.size() > 0) return invalid_argument("there are no classes to draw from");
+  if (classes == 0) return invalid_argument("there are no classes to draw from");
   std::vector<double> cumulative(static_cast<size_t>(classes));
   for (int64_t row = 0; row < rows; ++row) {
     double largest = -HUGE_VAL, sum = 0;

@@ -27,7 +27,7 @@ Status for_each_line(KernelContext& c, F f) {
     using T = typename decltype(tag)::type;
     const T* in = static_cast<const T*>(c.in(0).data);
     T* out = static_cast<T*>(c.out(0).data);
-    if (split.extent == 0) return Status();
+    if (c.in(0).size() == 0) return Status();
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
         const int64_t offset = o * split.extent * split.inner + i;
