@@ -54,6 +54,11 @@ def trimmed(inputs):
     return {name: inputs[name] for name in names}
 
 
+def product_error(a, w, dtype):
+    """A few roundings of every product, and of a bias."""
+    return 4 * float(ml_dtypes.finfo(dtype).eps) * (np.abs(a).astype(np.float64) @ np.abs(w) + 1)
+
+
 def check_product(rng, n=5, k=64, bits=4, block=16, zeros=None, dtype=np.float32, batch=(3,), bias=False, **attributes):
     w = Weights(rng, n, k, bits, block, zeros, dtype)
     a = normal(rng, *batch, k, dtype=dtype)
@@ -63,8 +68,7 @@ def check_product(rng, n=5, k=64, bits=4, block=16, zeros=None, dtype=np.float32
     (y,) = run_tenon("MatMulNBits", inputs, constants=constants, **w.attributes, **attributes)
     expected = a.astype(np.float64) @ w.real.T + (0 if b is None else b.astype(np.float64))
     assert y.dtype == dtype and y.shape == expected.shape
-    eps = float(ml_dtypes.finfo(dtype).eps)
-    error = 4 * eps * (np.abs(a).astype(np.float64) @ np.abs(w.real).T + 1)
+    error = product_error(a, w.real.T, dtype)
     assert (np.abs(y.astype(np.float64) - expected) <= error).all()
     return inputs, constants, w, y, error
 
@@ -166,6 +170,51 @@ def test_matmul_refuses(rng, message, changes, attributes):
     inputs = w.with_activations(normal(rng, 3, 40)) | changes
     with pytest.raises(Exception, match=message):
         run_tenon("MatMulNBits", inputs, **(w.attributes | attributes))
+
+
+NORMAL_FLOATS = [
+    -1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453, -0.28444138169288635, -0.18477343022823334,
+    -0.09105003625154495, 0.0, 0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224,
+    0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0,
+]  # fmt: skip
+FLOATS = [0, 1 / 192, 2 / 3, 1, 1 / 3, 1 / 2, 1 / 6, 1 / 4]
+FLOATS += [-x for x in FLOATS]
+
+
+@pytest.mark.parametrize("kind", [0, 1])
+@pytest.mark.parametrize(("n", "k", "block"), [(6, 32, 16), (5, 7, 16), (3, 40, 64), (4, 128, 256)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("transposed", [0, 1])
+def test_matmul_with_code_books(rng, kind, n, k, block, dtype, transposed):
+    codes = rng.integers(0, 16, n * k)
+    halves = np.append(codes, 0)[: n * k + n * k % 2].reshape(-1, 2)
+    largest = rng.uniform(0.5, 2, -(-n * k // block)).astype(dtype)
+    parts = np.array([FLOATS, NORMAL_FLOATS][kind])[codes]
+    w = (parts * largest.astype(np.float64)[np.arange(n * k) // block]).reshape(n, k)
+    inputs = {
+        "A": normal(rng, 2, 3, k if transposed else n, dtype=dtype),
+        "B": (halves[:, 0] * 16 + halves[:, 1]).astype(np.uint8), "absmax": largest,
+    }  # fmt: skip
+    attributes = {"N": n, "K": k, "block_size": block, "quant_type": kind, "transB": transposed}
+    (y,) = run_tenon("MatMulBnb4", inputs, constants=["B", "absmax"], **attributes)
+    w = w.T if transposed else w
+    assert y.dtype == dtype
+    error = product_error(inputs["A"], w, dtype)
+    assert (np.abs(y - inputs["A"].astype(np.float64) @ w) <= error).all()
+    if dtype == np.float32 and transposed:
+        (theirs,) = run_onnxruntime("MatMulBnb4", inputs, constants=["B", "absmax"], **attributes)
+        assert (np.abs(y - theirs) <= 2 * error).all()
+
+
+def test_matmul_with_code_books_refuses(rng):
+    inputs = {"A": normal(rng, 3, 8), "B": np.zeros(16, np.uint8), "absmax": np.ones(2, np.float32)}
+    attributes = {"N": 4, "K": 8, "block_size": 16, "quant_type": 1}
+    for message, changes in [
+        ("quant_type is 2", {"quant_type": 2}), ("block_size is 0", {"block_size": 0}), ("K is -1", {"K": -1}),
+        ("elements|reshape", {"K": 16}), ("inner dimensions", {"transB": 0}), ("elements|reshape", {"block_size": 32}),
+    ]:  # fmt: skip
+        with pytest.raises(Exception, match=message):
+            run_tenon("MatMulBnb4", inputs, **(attributes | changes))
 
 
 class Table:

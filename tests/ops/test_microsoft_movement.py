@@ -73,6 +73,15 @@ def test_expand_dims(rng, axis):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("metric", ["euclidean", "sqeuclidean"])
+def test_cdist(rng, dtype, metric):
+    inputs = {"A": normal(rng, 4, 3, dtype=dtype), "B": normal(rng, 5, 3, dtype=dtype)}
+    (y,), (theirs,) = (run("CDist", inputs, metric=metric) for run in (run_tenon, run_onnxruntime))
+    assert y.dtype == theirs.dtype
+    np.testing.assert_allclose(y, theirs, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_inverse(rng, dtype):
     x = normal(rng, 2, 4, 4, dtype=dtype) + 4 * np.eye(4, dtype=dtype)
     compare_with_onnxruntime("Inverse", {"X": x})

@@ -42,14 +42,19 @@ struct Layout {
 };
 
 Layout read_layout(ImportNode& n) {
-  Layout l{n.int_attribute("N", 0), n.int_attribute("K", 0), n.int_attribute("bits", 4),
-           n.int_attribute("block_size", 0)};
+  Layout l{n.int_attribute("N", 0), n.int_attribute("K", 0), 4, n.int_attribute("block_size", 0)};
   for (int64_t extent : {l.n, l.k})
     if (extent < 1 || extent > std::numeric_limits<int32_t>::max())
       n.fail(invalid_model("N is {} and K is {}; both must be positive and fit into 32 bits", l.n, l.k));
-  if (l.bits != 2 && l.bits != 4 && l.bits != 8) n.fail(invalid_model("bits is {}; it must be 2, 4 or 8", l.bits));
   check_block_size(n, l.block);
   return l;
+}
+
+// A times a matrix that is float32, in the type of A.
+void finish_product(ImportNode& n, ValueId matrix, ValueId bias) {
+  const auto wide = [&](ValueId x) { return emit::cast(n, x, DType::Float32); };
+  const ValueId product = emit::plain(n, OpId::MatMul, wide(n.input(0)), matrix);
+  n.finish({emit::cast(n, emit::add(n, product, wide(bias)), n.type(n.input(0)).dtype)});
 }
 
 ValueId columns(ImportNode& n, ValueId x, int64_t have, int64_t wanted) {
@@ -97,9 +102,11 @@ void import_matmul_nbits(ImportNode& n) {
   n.ignore_attribute("accuracy_level");
   if (const int64_t packing = n.int_attribute("weight_prepacked", 0); packing != 0)
     return n.fail(unsupported("weight_prepacked is {}: a layout for one kind of device only", packing));
-  const Layout l = read_layout(n);
-  const ValueId a = n.input(0), bias = n.input(5);
-  const DType dtype = n.type(a).dtype;
+  Layout l = read_layout(n);
+  l.bits = n.int_attribute("bits", l.bits);
+  if (l.bits != 2 && l.bits != 4 && l.bits != 8) n.fail(invalid_model("bits is {}; it must be 2, 4 or 8", l.bits));
+  const ValueId bias = n.input(5);
+  const DType dtype = n.type(n.input(0)).dtype;
   if (dtype == DType::Undefined) return n.fail(unsupported("MatMulNBits needs an A of known type"));
   if (!n.status().ok()) return;
   check_dtype(n, n.input(1), "B", DType::UInt8);
@@ -114,9 +121,40 @@ void import_matmul_nbits(ImportNode& n) {
   else
     check_dims(n, n.input(4), "g_idx", {l.k});
   if (!n.status().ok()) return;
-  const auto wide = [&](ValueId x) { return emit::cast(n, x, DType::Float32); };
-  const ValueId product = emit::plain(n, OpId::MatMul, wide(a), emit::transpose(n, weights(n, l), {1, 0}));
-  n.finish({emit::cast(n, emit::add(n, product, wide(bias)), dtype)});
+  finish_product(n, emit::transpose(n, weights(n, l), {1, 0}), bias);
+}
+
+// What four bits mean, as a part of the largest number of their block.
+ValueId code_book(ImportNode& n, bool normal_floats) {
+  static constexpr float of_normal[] = {
+      -1.0f,       -0.69619280f, -0.52507305f, -0.39491749f, -0.28444138f, -0.18477343f, -0.09105004f, 0.0f,
+      0.07958030f, 0.16093020f,  0.24611230f,  0.33791524f,  0.44070983f,  0.56261700f,  0.72295684f,  1.0f};
+  static constexpr float of_float[] = {0.0f,  1.0f / 192,  2.0f / 3,  1.0f,  1.0f / 3,  0.5f,  1.0f / 6,  0.25f,
+                                       -0.0f, -1.0f / 192, -2.0f / 3, -1.0f, -1.0f / 3, -0.5f, -1.0f / 6, -0.25f};
+  return n.constant(Tensor::of<float>({16}, normal_floats ? of_normal : of_float));
+}
+
+// Weights [N, K] in blocks of neighbours, whatever their rows; the upper half of a byte comes first.
+void import_matmul_bnb4(ImportNode& n) {
+  n.ignore_attribute("training_mode");
+  const Layout l = read_layout(n);
+  const int64_t kind = n.int_attribute("quant_type", -1);
+  if (kind != 0 && kind != 1) n.fail(invalid_model("quant_type is {}; it must be 0 (float) or 1 (normal float)", kind));
+  const bool transposed = n.int_attribute("transB", 1) != 0;
+  if (n.type(n.input(0)).dtype == DType::Undefined) n.fail(unsupported("MatMulBnb4 needs an A of known type"));
+  check_dtype(n, n.input(1), "B", DType::UInt8);
+  check_dtype(n, n.input(2), "absmax", n.type(n.input(0)).dtype);
+  if (!n.status().ok()) return;
+  const int64_t count = l.n * l.k, blocks = (count + l.block - 1) / l.block;
+  const ValueId halves = emit::reshape(n, emit::unpacked(n, n.input(1), 4), {-1, 2});
+  const ValueId in_order = emit::reshape(n, emit::gather(n, halves, n.int_constant({1, 0}), 1), {-1});
+  const ValueId codes = emit::cast(n, emit::first(n, in_order, 0, count), DType::Int32);
+  const ValueId parts = emit::gather(n, code_book(n, kind == 1), codes, 0);
+  const ValueId largest = emit::reshape(n, emit::cast(n, n.input(2), DType::Float32), {blocks, 1});
+  const ValueId each = emit::plain(n, OpId::Expand, largest, n.int_constant({blocks, l.block}));
+  const ValueId scales = emit::first(n, emit::reshape(n, each, {-1}), 0, count);
+  const ValueId matrix = emit::reshape(n, emit::plain(n, OpId::Mul, parts, scales), {l.n, l.k});
+  finish_product(n, transposed ? emit::transpose(n, matrix, {1, 0}) : matrix, kNone);
 }
 
 // A table to gather from, quantized by blocks along an axis.
@@ -193,6 +231,7 @@ void import_gather_block_quantized(ImportNode& n) {
 
 void map_microsoft_block_quantized(OnnxMap& map) {
   map.custom(kMicrosoftDomain, "MatMulNBits", OpId::MatMul, import_matmul_nbits);
+  map.custom(kMicrosoftDomain, "MatMulBnb4", OpId::MatMul, import_matmul_bnb4);
   map.custom(kMicrosoftDomain, "GatherBlockQuantized", OpId::Gather, import_gather_block_quantized);
 }
 
