@@ -38,6 +38,7 @@ void check_dtype(ImportNode& n, ValueId x, const char* what, DType wanted) {
 struct Layout {
   int64_t n = 0, k = 0, bits = 0, block = 0;
   int64_t blocks() const { return (k + block - 1) / block; }
+  int64_t padded() const { return blocks() * block; }
   int64_t zero_point_bytes() const { return (blocks() * bits + 7) / 8; }
 };
 
@@ -78,7 +79,7 @@ ValueId zero_points(ImportNode& n, const Layout& l, ValueId zeros) {
 // The matrix in float32. Inputs: A, B, scales, zero points, and for each k the block whose scale it has.
 ValueId weights(ImportNode& n, const Layout& l) {
   const auto wide = [&](ValueId x) { return emit::cast(n, x, DType::Float32); };
-  const int64_t padded = l.blocks() * l.block;
+  const int64_t padded = l.padded();
   const ValueId numbers = emit::unpacked(n, n.input(1), l.bits), groups = n.input(4);
   ValueId scales = emit::reshape(n, n.input(2), {l.n, l.blocks()}), zeros = zero_points(n, l, n.input(3));
   const bool float_zeros = is_float(n.type(zeros).dtype);
@@ -116,10 +117,8 @@ void import_matmul_nbits(ImportNode& n) {
   check_dims(n, n.input(2), "scales", {l.n, l.blocks()}, true);
   check_dims(n, bias, "bias", {l.n});
   const auto& groups = n.type(n.input(4)).shape;
-  if (groups && groups->size() == 1 && (*groups)[0].equals(l.blocks() * l.block))
-    check_dims(n, n.input(4), "g_idx", {l.blocks() * l.block});
-  else
-    check_dims(n, n.input(4), "g_idx", {l.k});
+  const bool padded = groups && groups->size() == 1 && (*groups)[0].equals(l.padded());
+  check_dims(n, n.input(4), "g_idx", {padded ? l.padded() : l.k});
   if (!n.status().ok()) return;
   finish_product(n, emit::transpose(n, weights(n, l), {1, 0}), bias);
 }
