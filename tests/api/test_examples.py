@@ -66,6 +66,6 @@ def test_collections(models, tmp_path):
         "given: 1",
         "reversed: float[1] float[2]",
         "dense: 0 0.5 0 0.25",
-        "scores: oak=6 ash=6",
+        "scores: ash=6 oak=6",
         "given: 0",
     ]
