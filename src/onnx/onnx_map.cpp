@@ -28,6 +28,7 @@ const OnnxMap& onnx_map() {
 #include "ops/ops.def"
 #undef OP
     map_microsoft_activations(m);
+    map_microsoft_attention(m);
     map_microsoft_matmuls(m);
     map_microsoft_normalizations(m);
     map_microsoft_quantized(m);

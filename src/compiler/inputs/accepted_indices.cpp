@@ -65,6 +65,7 @@ std::optional<Accepted> accepted_as_index(const ConsumerView& c, size_t i) {
     case OpId::SoftmaxCrossEntropyLoss:
       return i == 1 ? index_into(c.extent(0, 1)) : Accepted{};
     case OpId::RotaryEmbedding:
+    case OpId::MRotaryEmbedding:
       return i == 3 ? index_into(c.extent(1, 0)) : Accepted{};
     case OpId::MsRotaryEmbedding:
       return i == 1 ? index_into(c.extent(2, 0)) : Accepted{};

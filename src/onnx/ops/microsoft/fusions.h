@@ -7,6 +7,7 @@
 namespace tenon {
 
 void map_microsoft_activations(OnnxMap& map);
+void map_microsoft_attention(OnnxMap& map);
 void map_microsoft_matmuls(OnnxMap& map);
 void map_microsoft_normalizations(OnnxMap& map);
 void map_microsoft_quantized(OnnxMap& map);

@@ -39,23 +39,14 @@ void import_fused_gemm(ImportNode& n) {
   n.finish({emit::activation(n, product, activation)});
 }
 
-// The integer product times both scales, plus the bias; in float32, whatever the scales are.
-ValueId scaled_product(ImportNode& n, std::vector<ValueId> operands, ValueId a_scale, ValueId b_scale, ValueId bias) {
-  const auto wide = [&](ValueId x) { return emit::cast(n, x, DType::Float32); };
-  const DType dtype = n.type(a_scale).dtype;
-  const ValueId product = n.emit1(OpId::MatMulInteger, default_params(OpId::MatMulInteger), std::move(operands));
-  const ValueId factor = emit::plain(n, OpId::Mul, wide(a_scale), wide(b_scale));
-  const ValueId sum = emit::add(n, emit::plain(n, OpId::Mul, wide(product), factor), wide(bias));
-  return dtype == DType::Undefined ? sum : emit::cast(n, sum, dtype);
-}
-
 void import_matmul_integer_to_float(ImportNode& n) {
-  n.finish({scaled_product(n, {n.input(0), n.input(1), n.input(4), n.input(5)}, n.input(2), n.input(3), n.input(6))});
+  n.finish(
+      {emit::scaled_product(n, {n.input(0), n.input(1), n.input(4), n.input(5)}, n.input(2), n.input(3), n.input(6))});
 }
 
 void import_dynamic_quantize_matmul(ImportNode& n) {
   const auto a = n.emit(OpId::DynamicQuantizeLinear, default_params(OpId::DynamicQuantizeLinear), {n.input(0)}, 3);
-  n.finish({scaled_product(n, {a[0], n.input(1), a[2], n.input(3)}, a[1], n.input(2), n.input(4))});
+  n.finish({emit::scaled_product(n, {a[0], n.input(1), a[2], n.input(3)}, a[1], n.input(2), n.input(4))});
 }
 
 // Products of 16-bit numbers fit into 32 bits; sums may wrap.
