@@ -109,7 +109,7 @@ Status infer_key_value_cache(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::AttentionBias>() {
-  return define<AttentionBiasParams>({.inputs = {4, 5}, .outputs = {1, 1}, .infer = infer_attention_bias});
+  return define<AttentionBiasParams>({.inputs = {2, 5}, .outputs = {1, 1}, .infer = infer_attention_bias});
 }
 
 template <>
