@@ -32,6 +32,7 @@ const OnnxMap& onnx_map() {
     map_microsoft_matmuls(m);
     map_microsoft_normalizations(m);
     map_microsoft_quantized(m);
+    map_microsoft_sequences(m);
     map_microsoft_transforms(m);
     return m;
   }();

@@ -26,12 +26,13 @@ Result<Dim> per_head(const Dim& features, int64_t heads, const char* what) {
 }
 
 // Heads of the key may serve several heads of the value each.
-Status check_key_heads(const Dim& features, const Dim& head, int64_t kv_heads) {
+Status check_key_heads(const Shape& key, const Dim& head, int64_t kv_heads) {
+  const Dim& features = key.back();
   if (!features.is_constant() || !head.is_constant()) return {};
-  const bool whole = head.value() == 0 ? features.value() == 0 : features.value() % head.value() == 0;
-  const int64_t heads = whole && head.value() > 0 ? features.value() / head.value() : 0;
-  if (whole && (head.value() == 0 || (heads > 0 && kv_heads % heads == 0))) return {};
-  return invalid_model("key has {} features, heads of {} of which {} value heads cannot share", features.value(),
+  if (head.equals(0) && features.equals(0)) return {};
+  const bool whole = !head.equals(0) && features.value() > 0 && features.value() % head.value() == 0;
+  if (whole && kv_heads % (features.value() / head.value()) == 0) return {};
+  return invalid_model("a key of shape {} has no heads of {} features that {} value heads can share", shape_text(key),
                        head.value(), kv_heads);
 }
 
@@ -71,7 +72,7 @@ Status infer_linear_attention(InferContext& c) {
   TN_ASSIGN_OR_RETURN(Dim value_head, per_head(v[2], p.kv_num_heads, "value"));
   const Dim kv_heads(p.kv_num_heads);
   TN_RETURN_IF_ERROR(check_gate(c, 1, "key", {k[2]}));
-  TN_RETURN_IF_ERROR(check_key_heads(k[2], key_head, p.kv_num_heads));
+  TN_RETURN_IF_ERROR(check_key_heads(k, key_head, p.kv_num_heads));
   TN_RETURN_IF_ERROR(check_gate(c, 2, "value", {v[2]}));
   if (differ(k[1], v[1])) return invalid_model("key and value have different lengths");
   TN_RETURN_IF_ERROR(check_gate(c, 4, "decay", {kv_heads, key_head * kv_heads}));

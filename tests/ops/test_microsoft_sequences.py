@@ -174,8 +174,8 @@ def test_linear_attention_refuses_what_does_not_fit(rng):
     refused("2 query heads cannot share 3", kv_num_heads=3)
     refused("state_window is 9", state_window=9)
     refused("state_window is -1", state_window=-1)
-    refused("key has 12 features", {"key": normal(rng, 1, 2, 12)})
-    refused("key has 6 features", {"key": normal(rng, 1, 2, 6)})
+    refused(r"key of shape \[1, 2, 12\]", {"key": normal(rng, 1, 2, 12)})
+    refused(r"key of shape \[1, 2, 6\]", {"key": normal(rng, 1, 2, 6)})
     refused("past_state must have the shape", {"past_state": normal(rng, 1, 2, 4, 6)}, state_window=2)
 
 

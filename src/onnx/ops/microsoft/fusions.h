@@ -11,6 +11,7 @@ void map_microsoft_attention(OnnxMap& map);
 void map_microsoft_matmuls(OnnxMap& map);
 void map_microsoft_normalizations(OnnxMap& map);
 void map_microsoft_quantized(OnnxMap& map);
+void map_microsoft_sequences(OnnxMap& map);
 void map_microsoft_transforms(OnnxMap& map);
 
 }  // namespace tenon
