@@ -2,6 +2,7 @@
 
 import ml_dtypes
 import numpy as np
+import onnx
 import onnxruntime
 import tenon
 from onnx import TensorProto, helper
@@ -48,6 +49,18 @@ def feeds_of(inputs, constants=()):
 def run_tenon(op_type, inputs, outputs=1, constants=(), **attributes):
     model = microsoft_model(op_type, inputs, outputs, constants=constants, **attributes)
     return tenon.InferenceSession(model).run(None, feeds_of(inputs, constants))
+
+
+def session_without_shapes(model, keep_ranks=False):
+    """A session of the model whose inputs have no declared extents, and no ranks unless they are kept."""
+    model = onnx.load_from_string(model)
+    for value in model.graph.input:
+        if keep_ranks:
+            for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+                dim.dim_param = f"{value.name}_{axis}"
+        else:
+            value.type.tensor_type.ClearField("shape")
+    return tenon.InferenceSession(model.SerializeToString())
 
 
 def run_onnxruntime(op_type, inputs, outputs=1, constants=(), **attributes):

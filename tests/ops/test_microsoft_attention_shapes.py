@@ -1,10 +1,8 @@
 """Attention ops of com.microsoft when shapes are not known before the run, and shapes that are made to hurt."""
 
 import numpy as np
-import onnx
 import pytest
-import tenon
-from microsoft_models import feeds_of, microsoft_model, normal, run_tenon
+from microsoft_models import feeds_of, microsoft_model, normal, run_tenon, session_without_shapes
 from test_microsoft_attention import BATCH, HEADS, LENGTH, SIZE, WIDTH, attention_inputs, multi_head_inputs
 from test_microsoft_group_query_attention import STEPS, angles, gqa_inputs
 
@@ -14,20 +12,8 @@ def rng():
     return np.random.default_rng(14)
 
 
-def opened(model, keep_rank):
-    """The session of a model whose inputs have dims without a value, or not even a rank."""
-    model = onnx.load_from_string(model)
-    for value in model.graph.input:
-        if keep_rank:
-            for i, dim in enumerate(value.type.tensor_type.shape.dim):
-                dim.dim_param = f"{value.name}_{i}"
-        else:
-            value.type.tensor_type.ClearField("shape")
-    return tenon.InferenceSession(model.SerializeToString())
-
-
 def check(op_type, inputs, outputs, keep_rank, **attributes):
-    session = opened(microsoft_model(op_type, inputs, outputs, **attributes), keep_rank)
+    session = session_without_shapes(microsoft_model(op_type, inputs, outputs, **attributes), keep_rank)
     expected = run_tenon(op_type, inputs, outputs, **attributes)
     for a, e in zip(session.run(None, feeds_of(inputs)), expected, strict=True):
         np.testing.assert_array_equal(a, e)
@@ -54,7 +40,7 @@ def test_a_bias_needs_the_rank_of_the_key(rng):
     inputs = multi_head_inputs(rng, bias=normal(rng, 3 * WIDTH))
     check("MultiHeadAttention", inputs, 1, True, num_heads=HEADS)
     with pytest.raises(Exception, match="known rank"):
-        opened(microsoft_model("MultiHeadAttention", inputs, num_heads=HEADS), False)
+        session_without_shapes(microsoft_model("MultiHeadAttention", inputs, num_heads=HEADS), False)
 
 
 @pytest.mark.parametrize("keep_rank", [False, True])

@@ -1,10 +1,15 @@
 """Normalizations of com.microsoft, with what is fused into them."""
 
 import numpy as np
-import onnx
 import pytest
-import tenon
-from microsoft_models import assert_close, compare_with_onnxruntime, microsoft_model, normal, run_tenon
+from microsoft_models import (
+    assert_close,
+    compare_with_onnxruntime,
+    microsoft_model,
+    normal,
+    run_tenon,
+    session_without_shapes,
+)
 
 
 @pytest.fixture
@@ -174,19 +179,12 @@ def test_gated_rms_norm(rng, dtype, activation, width):
     compare_with_onnxruntime("GatedRMSNorm", inputs, activation=activation, epsilon=1e-4)
 
 
-def without_shapes(model):
-    model = onnx.load_from_string(model)
-    for value in model.graph.input:
-        value.type.tensor_type.ClearField("shape")
-    return tenon.InferenceSession(model.SerializeToString())
-
-
 def test_normalizations_of_unknown_shapes(rng):
     inputs = {"X": normal(rng, 2, 3, 8), "scale": normal(rng, 4), "gate": normal(rng, 2, 3, 8)}
-    (y,) = without_shapes(microsoft_model("GatedRMSNorm", inputs)).run(None, inputs)
+    (y,) = session_without_shapes(microsoft_model("GatedRMSNorm", inputs)).run(None, inputs)
     np.testing.assert_array_equal(y, run_tenon("GatedRMSNorm", inputs)[0])
     inputs = {"X": normal(rng, 2, 3, 4, 6), "gamma": normal(rng, 6), "beta": normal(rng, 6)}
-    (y,) = without_shapes(microsoft_model("GroupNorm", inputs, groups=3, activation=1)).run(None, inputs)
+    (y,) = session_without_shapes(microsoft_model("GroupNorm", inputs, groups=3, activation=1)).run(None, inputs)
     np.testing.assert_array_equal(y, run_tenon("GroupNorm", inputs, groups=3, activation=1)[0])
 
 

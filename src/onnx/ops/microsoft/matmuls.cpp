@@ -2,6 +2,7 @@
 
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "ops/einsum.h"
 #include "ops/gemm.h"
 
 namespace tenon {
@@ -12,8 +13,12 @@ namespace {
 // `matrix` then swaps the last two.
 ValueId oriented(ImportNode& n, ValueId x, bool batch, bool matrix) {
   if (!batch && !matrix) return x;
-  const auto rank = emit::required_rank(n, x, "a transposed operand");
-  if (!rank || *rank < 2) return x;  // a vector stays a vector
+  const auto rank = n.rank(x);
+  if (!rank) {
+    const char* equation = batch && matrix ? "i...j->...ji" : batch ? "i...j->...ij" : "...ij->...ji";
+    return n.emit1(OpId::Einsum, Params::of(EinsumParams{equation}), {x});
+  }
+  if (*rank < 2) return x;  // a vector stays a vector
   std::vector<int64_t> perm;
   for (int64_t axis = 0; axis < *rank; ++axis) perm.push_back(axis);
   if (batch) std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
