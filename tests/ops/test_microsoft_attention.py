@@ -65,6 +65,10 @@ def test_attention_with_values_of_another_width(rng):
     compare_with_onnxruntime("Attention", inputs, num_heads=HEADS, qkv_hidden_sizes=[8, 8, 12])
 
 
+def test_attention_with_a_negative_scale(rng):
+    compare_with_onnxruntime("Attention", attention_inputs(rng), num_heads=HEADS, scale=-0.3)
+
+
 def test_attention_with_another_filter_value(rng):
     inputs = attention_inputs(rng, integer_mask(rng, "keys", LENGTH, LENGTH))
     compare_with_onnxruntime("Attention", inputs, num_heads=HEADS, mask_filter_value=-1.5)

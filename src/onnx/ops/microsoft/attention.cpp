@@ -1,6 +1,9 @@
 // Attention with projections, masks of integers and caches around it: all of them end in the canonical Attention.
 #include "ops/attention.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/concat.h"
@@ -55,7 +58,8 @@ Attended attend(ImportNode& n, const Pieces& p, int64_t heads) {
   params.q_num_heads = params.kv_num_heads = heads;
   params.is_causal = p.causal;
   params.qk_matmul_output_mode = 2;
-  if (const float scale = n.float_attribute("scale", 0); scale != 0) params.scale = scale;
+  const float scale = n.float_attribute("scale", 0);
+  if (scale != 0) params.scale = std::abs(scale);
   const float filter = n.float_attribute("mask_filter_value", AttentionBiasParams{}.mask_filter_value);
   std::vector<ValueId> keys{p.past_key, kNone}, values{p.past_value, kNone};
   if (p.past_length != kNone) {
@@ -67,7 +71,8 @@ Attended attend(ImportNode& n, const Pieces& p, int64_t heads) {
   if (p.mask != kNone)
     added = n.emit1(OpId::AttentionBias, Params::of(AttentionBiasParams{filter}), {p.q, p.k, keys[0], p.mask, p.bias});
   const bool wants_scores = n.output_count() > 3;
-  auto results = n.emit(OpId::Attention, Params::of(params), {p.q, p.k, p.v, added, keys[0], values[0]},
+  auto results = n.emit(OpId::Attention, Params::of(params),
+                        {emit::scale(n, p.q, scale < 0 ? -1.0f : 1.0f), p.k, p.v, added, keys[0], values[0]},
                         wants_scores           ? 4
                         : n.output_count() > 1 ? 3
                                                : 1);
