@@ -5,7 +5,7 @@ import numpy as np
 import onnx
 import onnxruntime
 import tenon
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 ONNX_TYPES = {
     np.dtype(name): getattr(TensorProto, name.upper().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE"))
@@ -14,6 +14,8 @@ ONNX_TYPES = {
 ONNX_TYPES[np.dtype(object)] = TensorProto.STRING
 ONNX_TYPES[np.dtype(ml_dtypes.bfloat16)] = TensorProto.BFLOAT16
 ONNX_TYPES[np.dtype(ml_dtypes.float8_e4m3fn)] = TensorProto.FLOAT8E4M3FN
+ONNX_TYPES[np.dtype(ml_dtypes.int4)] = TensorProto.INT4
+ONNX_TYPES[np.dtype(ml_dtypes.uint4)] = TensorProto.UINT4
 
 
 def microsoft_model(op_type, inputs, outputs=1, domain="com.microsoft", constants=(), typed=(), **attributes):
@@ -29,10 +31,7 @@ def microsoft_model(op_type, inputs, outputs=1, domain="com.microsoft", constant
         for name, value in given.items()
         if name not in constants
     ]
-    initializers = [
-        helper.make_tensor(name, ONNX_TYPES[given[name].dtype], given[name].shape, given[name].tobytes(), raw=True)
-        for name in constants
-    ]
+    initializers = [numpy_helper.from_array(given[name], name) for name in constants]
     results = [helper.make_empty_tensor_value_info(name) for name in names if name]
     for value in results:
         if value.name in typed:

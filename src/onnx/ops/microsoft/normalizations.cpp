@@ -1,7 +1,6 @@
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/concat.h"
-#include "ops/gather.h"
 #include "ops/normalization.h"
 #include "ops/reduction.h"
 #include "ops/shape_of.h"
@@ -35,14 +34,20 @@ void import_simplified_layer_normalization(ImportNode& n) {
   n.finish(n.emit(OpId::RMSNormalization, n.read_params(OpId::RMSNormalization), {n.input(0), n.input(1)}, 2));
 }
 
-ValueId rows(ImportNode& n, ValueId table, ValueId ids) {
-  return n.emit1(OpId::Gather, Params::of(GatherParams{0}), {table, ids});
+// A tensor that may be quantized; then it has a scale.
+ValueId real(ImportNode& n, const emit::Quantized& q) { return q.scale == kNone ? q.x : emit::dequantize(n, q); }
+
+// Only the rows that are used are dequantized.
+ValueId rows(ImportNode& n, const emit::Quantized& table, ValueId ids) {
+  return real(n, {emit::gather(n, table.x, ids, 0), table.scale, table.zero});
 }
 
 // The first rows of the table, as many as the ids have columns.
-ValueId first_rows(ImportNode& n, ValueId table, ValueId ids) {
+ValueId first_rows(ImportNode& n, const emit::Quantized& table, ValueId ids) {
   const ValueId count = n.emit1(OpId::Shape, Params::of(ShapeParams{1, 2}), {ids});
-  return n.emit1(OpId::Slice, default_params(OpId::Slice), {table, n.int_constant({0}), count, n.int_constant({0})});
+  return real(
+      n, {n.emit1(OpId::Slice, default_params(OpId::Slice), {table.x, n.int_constant({0}), count, n.int_constant({0})}),
+          table.scale, table.zero});
 }
 
 // How many elements of each row of the mask are 1; zeros without a mask.
@@ -58,18 +63,37 @@ ValueId mask_index(ImportNode& n, ValueId mask, ValueId ids) {
   return n.emit1(OpId::ReduceSum, Params::of(params), {emit::cast(n, is_one, DType::Int32), n.int_constant({1})});
 }
 
-// Inputs: ids, segment ids, tables of words, positions and segments, gamma, beta, mask, position ids.
+// Inputs: ids, segment ids, tables of words, positions and segments, gamma, beta, mask. `parameter` gives inputs 2
+// to 6.
+template <class Parameter>
+void embed_and_normalize(ImportNode& n, ValueId position_ids, Parameter parameter, bool has_sum) {
+  const ValueId ids = n.input(0), segment_ids = n.input(1);
+  const emit::Quantized positions = parameter(3), segments = parameter(4);
+  const ValueId of_position = position_ids == kNone ? first_rows(n, positions, ids) : rows(n, positions, position_ids);
+  ValueId sum = emit::add(n, rows(n, parameter(2), ids), of_position);
+  if (segments.x != kNone && segment_ids != kNone) sum = emit::add(n, sum, rows(n, segments, segment_ids));
+  const Params params = Params::of(layer_params(n, 1e-12f));
+  const ValueId gamma = real(n, parameter(5)), beta = real(n, parameter(6));
+  const ValueId result = n.emit(OpId::LayerNormalization, params, {sum, gamma, beta}, 3)[0];
+  const bool wants_index = n.output_count() > 1 && !n.node().outputs[1].empty();
+  n.finish({result, wants_index ? mask_index(n, n.input(7), ids) : kNone, has_sum ? sum : kNone});
+}
+
 void import_embed_layer_normalization(ImportNode& n) {
   n.ignore_attribute("mask_index_type");
-  const ValueId ids = n.input(0), segment_ids = n.input(1), positions = n.input(3), segments = n.input(4);
-  const ValueId words = rows(n, n.input(2), ids);
-  ValueId sum =
-      emit::add(n, words, n.input(8) == kNone ? first_rows(n, positions, ids) : rows(n, positions, n.input(8)));
-  if (segments != kNone && segment_ids != kNone) sum = emit::add(n, sum, rows(n, segments, segment_ids));
-  const Params params = Params::of(layer_params(n, 1e-12f));
-  const ValueId result = n.emit(OpId::LayerNormalization, params, {sum, n.input(5), n.input(6)}, 3)[0];
-  const bool wants_index = n.output_count() > 1 && !n.node().outputs[1].empty();
-  n.finish({result, wants_index ? mask_index(n, n.input(7), ids) : kNone, sum});
+  const auto parameter = [&](size_t i) { return emit::Quantized{n.input(i), kNone, kNone}; };
+  embed_and_normalize(n, n.input(8), parameter, true);
+}
+
+// Inputs 8 to 12 are the scales of inputs 2 to 6, inputs 13 to 17 their zero points.
+void import_q_embed_layer_normalization(ImportNode& n) {
+  for (size_t i : {4, 10, 15})
+    if ((n.input(i) == kNone) != (n.input(1) == kNone))
+      return n.fail(invalid_model("segment ids, their table, its scale and zero point come together or not at all"));
+  for (size_t i : {8, 9, 11, 12})
+    if (n.input(i) == kNone) return n.fail(invalid_model("input {} is missing: the scale of input {}", i, i - 6));
+  const auto parameter = [&](size_t i) { return emit::Quantized{n.input(i), n.input(i + 6), n.input(i + 11)}; };
+  embed_and_normalize(n, kNone, parameter, false);
 }
 
 constexpr int64_t kImageRank = 4;  // what X is when its rank is not known
@@ -144,6 +168,8 @@ void map_microsoft_normalizations(OnnxMap& map) {
   for (std::string_view domain : {kOnnxDomain, kMicrosoftDomain})
     map.custom(domain, "SimplifiedLayerNormalization", OpId::RMSNormalization, import_simplified_layer_normalization);
   map.custom(kMicrosoftDomain, "EmbedLayerNormalization", OpId::LayerNormalization, import_embed_layer_normalization);
+  map.custom(kMicrosoftDomain, "QEmbedLayerNormalization", OpId::LayerNormalization,
+             import_q_embed_layer_normalization);
   map.custom(kMicrosoftDomain, "GroupNorm", OpId::GroupNormalization, import_group_norm);
   map.custom(kMicrosoftDomain, "SkipGroupNorm", OpId::GroupNormalization, import_skip_group_norm);
   map.custom(kMicrosoftDomain, "GatedRMSNorm", OpId::RMSNormalization, import_gated_rms_norm);
