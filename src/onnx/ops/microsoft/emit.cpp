@@ -138,6 +138,15 @@ ValueId activation(ImportNode& n, ValueId x, const Activation& a) {
   return n.fail(unsupported("the activation '{}' is not known here", a.name)), x;
 }
 
+ValueId scaled_product(ImportNode& n, std::vector<ValueId> operands, ValueId a_scale, ValueId b_scale, ValueId bias) {
+  const auto wide = [&](ValueId x) { return cast(n, x, DType::Float32); };
+  const DType dtype = n.type(a_scale).dtype;
+  const ValueId product = n.emit1(OpId::MatMulInteger, default_params(OpId::MatMulInteger), std::move(operands));
+  const ValueId factor = plain(n, OpId::Mul, wide(a_scale), wide(b_scale));
+  const ValueId sum = add(n, plain(n, OpId::Mul, wide(product), factor), wide(bias));
+  return dtype == DType::Undefined ? sum : cast(n, sum, dtype);
+}
+
 std::optional<int64_t> required_rank(ImportNode& n, ValueId x, const char* why) {
   const auto rank = n.rank(x);
   if (!rank) n.fail(unsupported("{} needs an input of known rank", why));

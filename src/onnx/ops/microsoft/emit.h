@@ -24,6 +24,10 @@ ValueId softmax_from(ImportNode& n, ValueId x, int64_t axis);
 // x * sigmoid(alpha * x).
 ValueId swish(ImportNode& n, ValueId x, float alpha);
 
+// The product of integers (with their zero points: what MatMulInteger takes) times both scales, plus the bias; in
+// float32, whatever the scales are.
+ValueId scaled_product(ImportNode& n, std::vector<ValueId> operands, ValueId a_scale, ValueId b_scale, ValueId bias);
+
 ValueId gather(ImportNode& n, ValueId x, ValueId indices, int64_t axis);
 // Positions [0, count) along an axis.
 ValueId first(ImportNode& n, ValueId x, int64_t axis, int64_t count);

@@ -1,5 +1,6 @@
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "ops/concat.h"
 #include "ops/normalization.h"
 #include "ops/reduction.h"
 #include "ops/shape_of.h"
@@ -25,12 +26,12 @@ void import_skip_layer_normalization(ImportNode& n) {
 void import_skip_simplified_layer_normalization(ImportNode& n) {
   const Params params = Params::of(layer_params(n, 1e-12f));
   const ValueId sum = emit::add(n, emit::add(n, n.input(0), n.input(1)), n.input(3));
-  const ValueId result = n.emit1(OpId::RMSNormalization, params, {sum, n.input(2)});
-  n.finish({result, kNone, kNone, sum});
+  const auto results = n.emit(OpId::RMSNormalization, params, {sum, n.input(2)}, 2);
+  n.finish({results[0], kNone, results[1], sum});
 }
 
 void import_simplified_layer_normalization(ImportNode& n) {
-  n.finish(n.emit(OpId::RMSNormalization, n.read_params(OpId::RMSNormalization), {n.input(0), n.input(1)}));
+  n.finish(n.emit(OpId::RMSNormalization, n.read_params(OpId::RMSNormalization), {n.input(0), n.input(1)}, 2));
 }
 
 // A tensor that may be quantized; then it has a scale.
@@ -95,6 +96,8 @@ void import_q_embed_layer_normalization(ImportNode& n) {
   embed_and_normalize(n, kNone, parameter, false);
 }
 
+constexpr int64_t kImageRank = 4;  // what X is when its rank is not known
+
 // Normalizes x, whose channels are last or second, and applies SiLU when asked to.
 ValueId group_norm(ImportNode& n, ValueId x, bool last) {
   GroupNormalizationParams params;
@@ -103,17 +106,17 @@ ValueId group_norm(ImportNode& n, ValueId x, bool last) {
   const int64_t activation = n.int_attribute("activation", 0);
   if (activation != 0 && activation != 1)
     n.fail(invalid_model("activation is {}; it must be 0 (none) or 1 (SiLU)", activation));
-  const auto rank = emit::required_rank(n, x, "group normalization");
-  if (!rank || *rank < 2) return n.fail(invalid_model("X must be at least [batch, channels]")), x;
+  const int64_t rank = n.rank(x).value_or(kImageRank);
+  if (rank < 2) return n.fail(invalid_model("X must be at least [batch, channels]")), x;
   const DType dtype = n.type(x).dtype;
   // Parameters may be wider than X; both then meet in their type.
   const DType wide = n.type(n.input(1)).dtype;
-  ValueId y = last ? emit::transpose(n, x, emit::channels_first(*rank)) : x;
+  ValueId y = last ? emit::transpose(n, x, emit::channels_first(rank)) : x;
   if (wide != DType::Undefined) y = emit::cast(n, y, wide);
   y = n.emit1(OpId::GroupNormalization, Params::of(params), {y, n.input(1), n.input(2)});
   if (activation == 1) y = emit::swish(n, y, 1);
   if (dtype != DType::Undefined) y = emit::cast(n, y, dtype);
-  return last ? emit::transpose(n, y, emit::channels_last(*rank)) : y;
+  return last ? emit::transpose(n, y, emit::channels_last(rank)) : y;
 }
 
 void import_group_norm(ImportNode& n) {
@@ -124,10 +127,10 @@ void import_group_norm(ImportNode& n) {
 void import_skip_group_norm(ImportNode& n) {
   const bool last = n.int_attribute("channels_last", 1) != 0;
   ValueId skip = n.input(3), bias = n.input(4);
-  const auto rank = emit::required_rank(n, n.input(0), "a skip connection"), skip_rank = n.rank(skip);
-  if (!rank) return;
+  const int64_t rank = n.rank(n.input(0)).value_or(kImageRank);
+  const auto skip_rank = n.rank(skip);
   std::vector<int64_t> spatial;
-  for (int64_t axis = 2; axis < *rank; ++axis) spatial.push_back(last ? axis - 1 : axis);
+  for (int64_t axis = 2; axis < rank; ++axis) spatial.push_back(last ? axis - 1 : axis);
   if (skip_rank == 2 && !spatial.empty()) skip = emit::unsqueeze(n, skip, spatial);
   if (bias != kNone && !last && !spatial.empty()) {
     for (int64_t& axis : spatial) --axis;
@@ -145,11 +148,11 @@ void import_gated_rms_norm(ImportNode& n) {
   const std::string activation = n.string_attribute("activation", "silu");
   if (activation != "silu" && activation != "swish" && activation != "sigmoid")
     return n.fail(invalid_model("activation is '{}'; it must be silu, swish or sigmoid", activation));
-  const auto& scale_shape = n.type(n.input(1)).shape;
-  if (!scale_shape || scale_shape->size() != 1 || !(*scale_shape)[0].is_constant() || dtype == DType::Undefined)
-    return n.fail(unsupported("GatedRMSNorm needs an X of known type and a scale of known length"));
+  if (dtype == DType::Undefined) return n.fail(unsupported("GatedRMSNorm needs an X of known type"));
   const auto wide = [&](size_t i) { return emit::cast(n, n.input(i), DType::Float32); };
-  const ValueId groups = emit::reshape(n, wide(0), {-1, (*scale_shape)[0].value()});
+  const ValueId length = emit::plain(n, OpId::Shape, n.input(1));
+  const ValueId target = n.emit1(OpId::Concat, Params::of(ConcatParams{0}), {n.int_constant({-1}), length});
+  const ValueId groups = emit::plain(n, OpId::Reshape, wide(0), target);
   const ValueId normal = n.emit1(OpId::RMSNormalization, params, {groups, wide(1)});
   const ValueId gate = activation == "sigmoid" ? emit::plain(n, OpId::Sigmoid, wide(2)) : emit::swish(n, wide(2), 1);
   const ValueId gated = emit::plain(n, OpId::Mul, emit::reshape_like(n, normal, x), gate);
