@@ -69,11 +69,21 @@ struct SourceInfo {
   std::vector<int64_t> dims;
 };
 
-// One entry of the weight program: slot = expression(sources). An empty plan means the slot is its one source.
+// One entry of the weight program: slot = expression(sources). Without an expression the slot is its one source.
+// An expression is a plan with the sources as inputs, in order, and one output.
 struct WeightEntry {
   int32_t slot = -1;
-  std::vector<int32_t> sources;
+  std::vector<int32_t> sources;  // into Program::sources
   std::shared_ptr<const Plan> expression;
+  std::string layout;  // how kernels read the slot: "" row-major, else the name of a packing
+};
+
+// What a compile learned about a source by asking. New weights that would change the answer do not fit the plan.
+struct Guard {
+  int32_t source = -1;   // into Program::sources
+  std::string asker;     // the pass or rule that wanted to know
+  std::string property;  // "elements": all of them
+  std::string answer;    // what the property was, as text
 };
 
 // Everything a session runs: the plan, and how each slot comes from the sources.
@@ -81,6 +91,7 @@ struct Program {
   Plan plan;
   std::vector<SourceInfo> sources;
   std::vector<WeightEntry> weight_program;  // one per slot, in slot order
+  std::vector<Guard> guards;
 };
 
 }  // namespace tenon

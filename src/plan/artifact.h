@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "plan/plan.h"
+
+// The weights file of a group of compiled models: their plans, their weight programs, and each packed tensor once.
+// docs/artifact.md describes the bytes.
+namespace tenon {
+
+// A packed tensor: where its bytes are and what they are a function of.
+struct PackedRecord {
+  Hash128 key;  // of the expression and the contents of its sources
+  DType dtype = DType::Undefined;
+  std::vector<int64_t> dims;
+  std::string layout;
+  Hash128 content;            // of the bytes
+  Hash128 file;               // content id of the file that holds the bytes; all zero: this one
+  int64_t offset = 0;         // from the start of that file
+  int64_t bytes = 0;
+  std::vector<int32_t> users;  // models that read it, by index
+};
+
+// A source weight: what it was when the artifact was made, and where its bytes can be found again.
+struct SourceRecord {
+  SourceInfo info;
+  Hash128 content;
+  // Absent: nowhere. InFile: `file` beside the artifact (or in a folder the caller names), checked by `content`.
+  // Packed: the packed tensor number `packed` holds exactly these bytes. Embedded: in this file at `offset`.
+  enum class Place : uint8_t { Absent, InFile, Packed, Embedded };
+  Place place = Place::Absent;
+  std::string file;
+  int64_t offset = 0, bytes = 0;
+  int32_t packed = -1;
+};
+
+// One model of the group.
+struct ModelRecord {
+  std::string name;                 // of the source file, without its folder and ending
+  Hash128 plan_key;                 // of plan and weight program: equal keys are interchangeable
+  std::shared_ptr<const Program> program;
+  std::vector<int32_t> slots;       // per slot the packed tensor, or -1 when it is still to be filled
+  std::vector<int32_t> sources;     // per source of the program the record in ArtifactContents::sources
+};
+
+struct ArtifactContents {
+  std::vector<ModelRecord> models;
+  std::vector<SourceRecord> sources;
+  std::vector<PackedRecord> packed;
+  std::string made_by;  // "tenon 0.1.0"
+};
+
+}  // namespace tenon
