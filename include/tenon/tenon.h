@@ -81,7 +81,7 @@ TN_API void tn_options_release(tn_options* options);
  *            dimension becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry this
  *            denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more
  *            included, comes out after them in the order of computation)
- *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,... (for tn_model_random_inputs)
+ *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES (for tn_model_random_inputs)
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
 /* A tensor that replaces the initializer of this name, with the same element type and shape; the value is retained.
