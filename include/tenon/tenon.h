@@ -127,7 +127,9 @@ typedef enum tn_dtype {
   TN_FLOAT4E2M1 = 23,
   TN_FLOAT8E8M0 = 24,
   TN_UINT2 = 25,
-  TN_INT2 = 26
+  TN_INT2 = 26,
+  TN_FLOAT6E2M3 = 27,
+  TN_FLOAT6E3M2 = 28
 } tn_dtype;
 
 /* "float", "int64", ...; "undefined" when there is no such type. */

@@ -20,10 +20,10 @@ struct LoadedModel {
 // and the conversions that are not worth writing in C++. Held until the process ends.
 struct Package {
   PyObject* ndarray = nullptr;
-  PyObject* dtypes[TN_INT2 + 1] = {};  // by tn_dtype; null where an array cannot be made over a tensor's bytes
-  PyObject* value_from = nullptr;      // (object, Type) -> Value
-  PyObject* object_from = nullptr;     // (Value) -> object
-  PyObject* explain_names = nullptr;   // (feed, Session): raises what is wrong with the names of a feed
+  PyObject* dtypes[TN_FLOAT6E3M2 + 1] = {};  // by tn_dtype; null where an array cannot be made over a tensor's bytes
+  PyObject* value_from = nullptr;            // (object, Type) -> Value
+  PyObject* object_from = nullptr;           // (Value) -> object
+  PyObject* explain_names = nullptr;         // (feed, Session): raises what is wrong with the names of a feed
 };
 Package& package();
 

@@ -15,29 +15,31 @@ namespace {
 
 using AnyArray = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
 
-int bits_of(int dtype) {
-  switch (dtype) {
-    case TN_INT4:
-    case TN_UINT4:
-    case TN_FLOAT4E2M1:
-      return 4;
-    case TN_INT2:
-    case TN_UINT2:
-      return 2;
-    default:
-      return 8 * static_cast<int>(tn_dtype_bytes(static_cast<tn_dtype>(dtype), 1));
-  }
-}
+// Eight elements take as many bytes as one has bits.
+int bits_of(int dtype) { return static_cast<int>(tn_dtype_bytes(static_cast<tn_dtype>(dtype), 8)); }
+
+// Where an element of a packed tensor begins.
+struct BitPosition {
+  BitPosition(int64_t i, int bits)
+      : byte(i / 8 * bits + i % 8 * bits / 8), shift(static_cast<int>(i % 8 * bits % 8)), spills(shift + bits > 8) {}
+  int64_t byte;
+  int shift;
+  bool spills;  // into the next byte
+};
 
 // Sub-byte arrays come from Python with one element per byte; Tenon packs them.
 Value packed_tensor(const AnyArray& array, int dtype, const std::vector<int64_t>& dims) {
   Value value = Value::allocate(static_cast<tn_dtype>(dtype), dims);
-  const int bits = bits_of(dtype), per_byte = 8 / bits;
+  const int bits = bits_of(dtype);
   const auto* source = static_cast<const uint8_t*>(array.data());
   auto* target = static_cast<uint8_t*>(value.raw());
   if (value.bytes()) std::memset(target, 0, static_cast<size_t>(value.bytes()));
-  for (int64_t i = 0; i < value.count(); ++i)
-    target[i / per_byte] |= static_cast<uint8_t>((source[i] & ((1 << bits) - 1)) << (i % per_byte * bits));
+  for (int64_t i = 0; i < value.count(); ++i) {
+    const BitPosition at(i, bits);
+    const int element = source[i] & ((1 << bits) - 1);
+    target[at.byte] |= static_cast<uint8_t>(element << at.shift);
+    if (at.spills) target[at.byte + 1] |= static_cast<uint8_t>(element >> (8 - at.shift));
+  }
   return value;
 }
 
@@ -45,12 +47,15 @@ Value packed_tensor(const AnyArray& array, int dtype, const std::vector<int64_t>
 Value unpacked_tensor(const Value& packed) {
   const int dtype = packed.dtype();
   Value bytes = Value::allocate(TN_UINT8, packed.dims());
-  const int bits = bits_of(dtype), per_byte = 8 / bits;
+  const int bits = bits_of(dtype);
   const bool is_signed = dtype == TN_INT4 || dtype == TN_INT2;
   const auto* source = static_cast<const uint8_t*>(packed.raw());
   auto* target = static_cast<uint8_t*>(bytes.raw());
   for (int64_t i = 0; i < packed.count(); ++i) {
-    int element = (source[i / per_byte] >> (i % per_byte * bits)) & ((1 << bits) - 1);
+    const BitPosition at(i, bits);
+    int element = source[at.byte] >> at.shift;
+    if (at.spills) element |= source[at.byte + 1] << (8 - at.shift);
+    element &= (1 << bits) - 1;
     if (is_signed && element >= 1 << (bits - 1)) element -= 1 << bits;
     target[i] = static_cast<uint8_t>(element);
   }

@@ -34,17 +34,19 @@ NUMPY_TYPES = {
     24: np.dtype(ml_dtypes.float8_e8m0fnu),
     25: np.dtype(ml_dtypes.uint2),
     26: np.dtype(ml_dtypes.int2),
+    27: np.dtype(ml_dtypes.float6_e2m3fn),
+    28: np.dtype(ml_dtypes.float6_e3m2fn),
 }
 # The names that onnxruntime prints.
 TYPE_NAMES = (
     "undefined", "float", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16", "double",
     "uint32", "uint64", "complex64", "complex128", "bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2",
-    "float8e5m2fnuz", "uint4", "int4", "float4e2m1", "float8e8m0", "uint2", "int2",
+    "float8e5m2fnuz", "uint4", "int4", "float4e2m1", "float8e8m0", "uint2", "int2", "float6e2m3", "float6e3m2",
 )  # fmt: skip
 STRING = 8
 FIRST_ML_DTYPE = 16
 INTEGERS = frozenset((2, 3, 4, 5, 6, 7, 12, 13, 21, 22, 25, 26))
-SUB_BYTE = frozenset((21, 22, 23, 25, 26))
+SUB_BYTE = frozenset((21, 22, 23, 25, 26, 27, 28))
 _CODES = {dtype: code for code, dtype in NUMPY_TYPES.items() if code != STRING}
 
 KIND_TENSOR, KIND_SEQUENCE, KIND_OPTIONAL, KIND_MAP = 1, 2, 3, 4

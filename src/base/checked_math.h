@@ -38,9 +38,21 @@ inline std::optional<int64_t> checked_product(std::span<const int64_t> dims) {
   return n;
 }
 
+// The quotient's only overflow, INT64_MIN / -1, wraps around as negation does.
+constexpr int64_t wrapping_negate(int64_t a) { return static_cast<int64_t>(-static_cast<uint64_t>(a)); }
+constexpr int64_t wrapping_div(int64_t a, int64_t b) { return b == -1 ? wrapping_negate(a) : a / b; }
+constexpr int64_t wrapping_rem(int64_t a, int64_t b) { return b == -1 ? 0 : a % b; }
+
 // Division that rounds towards minus infinity; b != 0.
-constexpr int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-constexpr int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
-constexpr int64_t floor_mod(int64_t a, int64_t b) { return a - floor_div(a, b) * b; }
+constexpr int64_t floor_div(int64_t a, int64_t b) {
+  return wrapping_div(a, b) - (wrapping_rem(a, b) != 0 && (a < 0) != (b < 0));
+}
+constexpr int64_t ceil_div(int64_t a, int64_t b) {
+  return wrapping_div(a, b) + (wrapping_rem(a, b) != 0 && (a < 0) == (b < 0));
+}
+constexpr int64_t floor_mod(int64_t a, int64_t b) {
+  const int64_t rest = wrapping_rem(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
 
 }  // namespace tenon

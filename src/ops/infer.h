@@ -29,7 +29,8 @@ class TypeSet {
 
 inline constexpr TypeSet kFloats{DType::Float16, DType::BFloat16, DType::Float32, DType::Float64};
 inline constexpr TypeSet kSmallFloats{DType::Float8E4M3FN,   DType::Float8E4M3FNUZ, DType::Float8E5M2,
-                                      DType::Float8E5M2FNUZ, DType::Float8E8M0,     DType::Float4E2M1};
+                                      DType::Float8E5M2FNUZ, DType::Float8E8M0,     DType::Float4E2M1,
+                                      DType::Float6E2M3,     DType::Float6E3M2};
 inline constexpr TypeSet kSignedInts{DType::Int8, DType::Int16, DType::Int32, DType::Int64};
 inline constexpr TypeSet kUnsignedInts{DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
 inline constexpr TypeSet kSubByteInts{DType::Int4, DType::UInt4, DType::Int2, DType::UInt2};

@@ -8,7 +8,8 @@ namespace {
 
 constexpr TypeSet kFloat8{DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2, DType::Float8E5M2FNUZ};
 constexpr TypeSet kQuantized =
-    kFloat8 | kSubByteInts | TypeSet{DType::Int8, DType::UInt8, DType::Int16, DType::UInt16, DType::Float4E2M1};
+    kFloat8 | kSubByteInts | TypeSet{DType::Int8,       DType::UInt8,      DType::Int16,     DType::UInt16,
+                                     DType::Float4E2M1, DType::Float6E2M3, DType::Float6E3M2};
 constexpr TypeSet kScales = kFloats | TypeSet{DType::Float8E8M0, DType::Int32};
 
 // Per block: the scale has the input's shape, with one entry per block along the axis.

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/checked_math.h"
 #include "ops/infer.h"
 #include "runtime/frame.h"
 
@@ -209,10 +210,8 @@ class SegmentBinder {
       std::erase_if(live, [&](const Block& b) { return b.last_use < s; });
       for (PlacedValue& p : segment.placed[i]) {
         if (p.place != PlacedValue::Place::Arena) continue;
-        int64_t count = 1;
-        for (int64_t d : p.dims)
-          if (__builtin_mul_overflow(count, d, &count)) return error(Code::ResourceLimit, "a tensor is too large");
-        auto bytes = storage_bytes(p.dtype, count);
+        const auto count = checked_product(p.dims);
+        const auto bytes = count ? storage_bytes(p.dtype, *count) : std::nullopt;
         if (!bytes || *bytes > (int64_t{1} << 46)) return error(Code::ResourceLimit, "a tensor is too large");
         // One spare cache line, as Buffer has: kernels may read a little past the end.
         const int64_t size = (*bytes + 2 * 64 - 1) / 64 * 64;

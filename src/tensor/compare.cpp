@@ -22,9 +22,12 @@ Tolerance default_tolerance(DType dtype) {
     case DType::Float8E4M3FN:
     case DType::Float8E4M3FNUZ:
       return {0x1p-2, 0x1p-4};
+    case DType::Float6E2M3:
+      return {0x1p-2, 0x1p-3};
     case DType::Float8E5M2:
     case DType::Float8E5M2FNUZ:
     case DType::Float4E2M1:
+    case DType::Float6E3M2:
       return {0x1p-1, 0x1p-3};
     case DType::Float8E8M0:
       return {1, 0};

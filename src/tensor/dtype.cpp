@@ -51,8 +51,7 @@ int dtype_bits(DType dtype) {
 std::optional<int64_t> storage_bytes(DType dtype, int64_t elements) {
   const int bits = dtype_bits(dtype);
   if (bits >= 8) return checked_mul(elements, bits / 8);
-  const int per_byte = 8 / bits;
-  return elements / per_byte + (elements % per_byte != 0);
+  return elements / 8 * bits + (elements % 8 * bits + 7) / 8;
 }
 
 bool is_float(DType d) {
@@ -67,9 +66,22 @@ bool is_float(DType d) {
     case DType::Float8E5M2FNUZ:
     case DType::Float8E8M0:
     case DType::Float4E2M1:
+    case DType::Float6E2M3:
+    case DType::Float6E3M2:
       return true;
     default:
       return false;
+  }
+}
+
+uint8_t sub_byte_float_bits(DType dtype, double value) {
+  switch (dtype) {
+    case DType::Float6E2M3:
+      return Float6E2M3(value).bits;
+    case DType::Float6E3M2:
+      return Float6E3M2(value).bits;
+    default:
+      return Float4E2M1(value).bits;
   }
 }
 

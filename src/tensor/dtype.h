@@ -32,6 +32,8 @@ bool is_float(DType dtype);           // all real floating types, from float4 to
 bool is_signed_integer(DType dtype);  // int2 to int64
 bool is_unsigned_integer(DType dtype);
 inline bool is_integer(DType dtype) { return is_signed_integer(dtype) || is_unsigned_integer(dtype); }
+// The bits of a number as a float of 4 or 6 bits.
+uint8_t sub_byte_float_bits(DType dtype, double value);
 inline bool is_complex(DType dtype) { return dtype == DType::Complex64 || dtype == DType::Complex128; }
 
 // The C++ type of one element, and back.

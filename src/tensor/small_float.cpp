@@ -56,7 +56,7 @@ uint32_t encode_small_float(SmallFloatFormat f, double value, Overflow overflow)
   const Layout l = layout_of(f);
   const uint32_t sign = std::signbit(value) ? 1u << l.sign_shift : 0;
   if (std::isnan(value)) {
-    if (!f.has_nan) return 1u << l.sign_shift;  // 4-bit floats have no NaN; ONNX makes it minus zero
+    if (!f.has_nan) return 1u << l.sign_shift;  // such floats have no NaN; ONNX makes it minus zero
     return f.nan_is_negative_zero ? l.nan : sign | l.nan;
   }
   const double magnitude = std::fabs(value);

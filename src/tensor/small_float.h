@@ -11,7 +11,7 @@ namespace tenon {
 enum class Overflow { Saturate, Special };
 
 // A binary floating-point format of at most 16 bits, described by its fields.
-//   fn: no infinities, all-ones is NaN (or no NaN at all for 4-bit types)
+//   fn: no infinities, all-ones is NaN (or no NaN at all for 4- and 6-bit types)
 //   uz: no negative zero, its pattern is NaN
 struct SmallFloatFormat {
   int exponent_bits;
@@ -29,6 +29,8 @@ inline constexpr SmallFloatFormat kFloat8E4M3FNUZFormat{4, 3, 8, false, true, tr
 inline constexpr SmallFloatFormat kFloat8E5M2Format{5, 2, 15, true, false, true};
 inline constexpr SmallFloatFormat kFloat8E5M2FNUZFormat{5, 2, 16, false, true, true};
 inline constexpr SmallFloatFormat kFloat4E2M1Format{2, 1, 1, false, false, false};
+inline constexpr SmallFloatFormat kFloat6E2M3Format{2, 3, 1, false, false, false};
+inline constexpr SmallFloatFormat kFloat6E3M2Format{3, 2, 3, false, false, false};
 
 // Decodes a bit pattern exactly.
 double decode_small_float(SmallFloatFormat format, uint32_t bits);
@@ -62,6 +64,8 @@ using Float8E4M3FNUZ = SmallFloat<uint8_t, kFloat8E4M3FNUZFormat>;
 using Float8E5M2 = SmallFloat<uint8_t, kFloat8E5M2Format>;
 using Float8E5M2FNUZ = SmallFloat<uint8_t, kFloat8E5M2FNUZFormat>;
 using Float4E2M1 = SmallFloat<uint8_t, kFloat4E2M1Format>;
+using Float6E2M3 = SmallFloat<uint8_t, kFloat6E2M3Format>;
+using Float6E3M2 = SmallFloat<uint8_t, kFloat6E3M2Format>;
 
 // How a value between two powers of two becomes a float8e8m0.
 enum class ScaleRounding { Nearest, Up, Down };

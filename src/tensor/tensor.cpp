@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "tensor/sub_byte.h"
 
 namespace tenon {
 
@@ -55,12 +56,6 @@ Tensor Tensor::of_ints(std::span<const int64_t> values) {
 
 Tensor Tensor::scalar(int64_t value) { return of<int64_t>({}, std::span<const int64_t>(&value, 1)); }
 
-int64_t Tensor::size() const {
-  int64_t n = 1;
-  for (int64_t d : dims_) n *= d;
-  return n;
-}
-
 Tensor Tensor::reshaped(std::vector<int64_t> dims) const {
   Tensor t = *this;
   t.dims_ = std::move(dims);
@@ -79,12 +74,11 @@ void copy_elements(const TensorView& from, const TensorView& to) {
 
 void unpack_sub_byte(DType dtype, const void* packed, int64_t elements, void* one_per_byte) {
   const int bits = dtype_bits(dtype);
-  const int per_byte = 8 / bits;
-  const bool is_signed = dtype == DType::Int4 || dtype == DType::Int2;
+  const bool is_signed = is_signed_integer(dtype);
   const auto* source = static_cast<const uint8_t*>(packed);
   auto* target = static_cast<uint8_t*>(one_per_byte);
   for (int64_t i = 0; i < elements; ++i) {
-    int value = (source[i / per_byte] >> (i % per_byte * bits)) & ((1 << bits) - 1);
+    int value = static_cast<int>(sub_byte_at(source, i, bits));
     if (is_signed && value >= 1 << (bits - 1)) value -= 1 << bits;
     target[i] = static_cast<uint8_t>(value);
   }
@@ -92,12 +86,10 @@ void unpack_sub_byte(DType dtype, const void* packed, int64_t elements, void* on
 
 void pack_sub_byte(DType dtype, const void* one_per_byte, int64_t elements, void* packed) {
   const int bits = dtype_bits(dtype);
-  const int per_byte = 8 / bits;
   const auto* source = static_cast<const uint8_t*>(one_per_byte);
   auto* target = static_cast<uint8_t*>(packed);
   std::memset(target, 0, static_cast<size_t>(*storage_bytes(dtype, elements)));
-  for (int64_t i = 0; i < elements; ++i)
-    target[i / per_byte] |= static_cast<uint8_t>((source[i] & ((1 << bits) - 1)) << (i % per_byte * bits));
+  for (int64_t i = 0; i < elements; ++i) put_sub_byte(target, i, bits, source[i]);
 }
 
 }  // namespace tenon

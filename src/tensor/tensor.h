@@ -12,6 +12,16 @@ namespace tenon {
 
 using Dims = std::span<const int64_t>;
 
+// The elements of a tensor that exists, so that their number fits; with a zero among them the other dims may be
+// anything.
+inline int64_t count_of(Dims dims) {
+  for (int64_t d : dims)
+    if (d == 0) return 0;
+  int64_t n = 1;
+  for (int64_t d : dims) n *= d;
+  return n;
+}
+
 // Elements somewhere in memory: row-major, dense. Owns nothing.
 struct TensorView {
   DType dtype = DType::Undefined;
@@ -19,11 +29,7 @@ struct TensorView {
   void* data = nullptr;
 
   int64_t rank() const { return static_cast<int64_t>(dims.size()); }
-  int64_t size() const {
-    int64_t n = 1;
-    for (int64_t d : dims) n *= d;
-    return n;
-  }
+  int64_t size() const { return count_of(dims); }
   int64_t bytes() const { return *storage_bytes(dtype, size()); }
   // The elements as their C++ type, which must match the dtype.
   template <class T>
@@ -50,7 +56,7 @@ class Tensor {
 
   DType dtype() const { return dtype_; }
   const std::vector<int64_t>& dims() const { return dims_; }
-  int64_t size() const;
+  int64_t size() const { return count_of(dims_); }
   int64_t bytes() const { return *storage_bytes(dtype_, size()); }
   const void* data() const { return data_; }
   void* mutable_data() { return data_; }

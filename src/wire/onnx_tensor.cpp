@@ -12,7 +12,6 @@ namespace tenon::wire {
 namespace {
 
 // ONNX codes of types that exist but that Tenon has no element type for.
-constexpr int64_t kFloat6E2M3 = 27, kFloat6E3M2 = 28;
 
 size_t element_alignment(DType dtype) {
   if (is_complex(dtype)) return static_cast<size_t>(dtype_bits(dtype)) / 16;
@@ -21,7 +20,7 @@ size_t element_alignment(DType dtype) {
 
 uint8_t used_bits_of_last_byte(DType dtype, int64_t elements) {
   const int bits = dtype_bits(dtype);
-  const int used = static_cast<int>(elements % (8 / bits)) * bits;
+  const int used = static_cast<int>(elements % 8) * bits % 8;
   return static_cast<uint8_t>(used == 0 ? 0xFF : (1 << used) - 1);
 }
 
@@ -107,8 +106,6 @@ std::string dims_text(const std::vector<int64_t>& dims) {
 
 Result<TensorHeader> check_header(const TensorProto& proto) {
   TensorHeader header;
-  if (proto.data_type == kFloat6E2M3 || proto.data_type == kFloat6E3M2)
-    return unsupported("6-bit floats (element type {}) are not supported", proto.data_type);
   const auto dtype = dtype_from_onnx(proto.data_type);
   if (!dtype) return invalid_model("element type {} is not an ONNX type", proto.data_type);
   header.dtype = *dtype;

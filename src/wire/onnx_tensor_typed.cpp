@@ -61,10 +61,12 @@ int64_t count_entries(const Field& field, const TypedField& typed) {
   return count;
 }
 
+bool is_float6(DType dtype) { return dtype_bits(dtype) == 6; }
+
 int64_t expected_entries(const TensorHeader& header) {
   if (is_complex(header.dtype)) return 2 * header.elements;
-  // Sub-byte elements share entries the way they share bytes.
-  return is_sub_byte(header.dtype) ? header.bytes : header.elements;
+  // Elements of 2 and 4 bits share entries the way they share bytes; those of 6 bits have an entry each.
+  return is_sub_byte(header.dtype) && !is_float6(header.dtype) ? header.bytes : header.elements;
 }
 
 template <class T>
@@ -73,6 +75,12 @@ void store_varints(const TensorProto& proto, uint32_t number, void* target) {
   for_each_field(proto, number, [&](const Field& field) {
     for_each_varint(field, [&](uint64_t value) { *next++ = static_cast<T>(value); });
   });
+}
+
+void store_six_bit_varints(const TensorProto& proto, uint32_t number, Tensor& tensor) {
+  std::vector<uint8_t> one_per_byte(static_cast<size_t>(tensor.size()));
+  store_varints<uint8_t>(proto, number, one_per_byte.data());
+  pack_sub_byte(tensor.dtype(), one_per_byte.data(), tensor.size(), tensor.mutable_data());
 }
 
 void store_fixed(const TensorProto& proto, const TypedField& typed, void* target) {
@@ -110,6 +118,9 @@ Status store(const TensorProto& proto, const TypedField& typed, Tensor& tensor) 
       break;
     case 16:
       store_varints<uint16_t>(proto, typed.number, target);
+      break;
+    case 6:
+      store_six_bit_varints(proto, typed.number, tensor);
       break;
     default:
       if (tensor.dtype() == DType::Bool)

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tensor/sub_byte.h"
 #include "wire/onnx_tensor.h"
 #include "wire/onnx_tensor_storage.h"
 
@@ -63,12 +64,8 @@ void scatter(const Tensor& values, const std::vector<int64_t>& positions, Tensor
       std::memcpy(to + static_cast<size_t>(positions[i]) * width, from + i * width, width);
     return;
   }
-  const size_t per_byte = 8 / static_cast<size_t>(bits);
-  for (size_t i = 0; i < positions.size(); ++i) {
-    const auto at = static_cast<size_t>(positions[i]);
-    const int value = from[i / per_byte] >> (i % per_byte * bits) & ((1 << bits) - 1);
-    to[at / per_byte] |= static_cast<uint8_t>(value << (at % per_byte * bits));
-  }
+  for (size_t i = 0; i < positions.size(); ++i)
+    put_sub_byte(to, positions[i], bits, sub_byte_at(from, static_cast<int64_t>(i), bits));
 }
 
 Result<Tensor> densify_named(const SparseTensorProto& proto, const std::shared_ptr<const void>& owner,

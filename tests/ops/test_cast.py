@@ -10,7 +10,8 @@ from math_models import INTEGERS, NUMBERS, onnx_type, run
 from onnx import TensorProto, helper
 
 FLOAT8 = [ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e4m3fnuz, ml_dtypes.float8_e5m2, ml_dtypes.float8_e5m2fnuz]
-TINY = [ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2, ml_dtypes.float4_e2m1fn]
+TINY_FLOATS = [ml_dtypes.float4_e2m1fn, ml_dtypes.float6_e2m3fn, ml_dtypes.float6_e3m2fn]
+TINY = [ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2, *TINY_FLOATS]
 CASTABLE = [*NUMBERS, *FLOAT8, *TINY, np.bool_]
 
 
@@ -44,6 +45,15 @@ def test_out_of_range_floats_become_the_lowest_integer(source):
     assert cast(x, np.int64).tolist() == [np.iinfo(np.int64).min] * 3
     assert cast(x, np.int8).tolist() == [0] * 3
     assert cast(x, bool).tolist() == [True] * 3
+
+
+@pytest.mark.parametrize("target", TINY_FLOATS)
+def test_tiny_floats_round_to_even_and_saturate(target):
+    x = np.concatenate([np.linspace(-33, 33, 331), [1e9, -1e9, 1e-9, -0.0]]).astype(np.float32)
+    largest = float(ml_dtypes.finfo(target).max)
+    expected = np.clip(x, -largest, largest).astype(target).astype(np.float32)
+    assert cast(x, target).astype(np.float32).tolist() == expected.tolist()
+    assert cast(expected.astype(target), np.float32).tolist() == expected.tolist()
 
 
 def test_integers_round_once():

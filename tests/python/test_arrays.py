@@ -12,7 +12,8 @@ NUMBER = {"float32": 1, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32":
           "float16": 10, "float64": 11, "uint32": 12, "uint64": 13, "complex64": 14, "complex128": 15}
 PLAIN = [name for name in NUMBER if not name.startswith("complex")]
 ML = {"bfloat16": 16, "float8_e4m3fn": 17, "float8_e4m3fnuz": 18, "float8_e5m2": 19, "float8_e5m2fnuz": 20, "uint4": 21,
-      "int4": 22, "float4_e2m1fn": 23, "float8_e8m0fnu": 24, "uint2": 25, "int2": 26}
+      "int4": 22, "float4_e2m1fn": 23, "float8_e8m0fnu": 24, "uint2": 25, "int2": 26,
+      "float6_e2m3fn": 27, "float6_e3m2fn": 28}
 
 
 @pytest.mark.parametrize("name", PLAIN)

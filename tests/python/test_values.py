@@ -53,7 +53,7 @@ def test_bits_as_an_onnx_type(ort):
         ort.OrtValue.ortvalue_from_numpy_with_onnx_type(bits, 1)
 
 
-@pytest.mark.parametrize("name", ["bfloat16", "float8_e5m2", "int4", "uint4", "float4_e2m1fn"])
+@pytest.mark.parametrize("name", ["bfloat16", "float8_e5m2", "int4", "uint4", "float4_e2m1fn", "float6_e2m3fn"])
 def test_ml_dtypes(name):
     array = np.array([0, 1, 1], getattr(ml_dtypes, name))
     value = tenon.OrtValue.ortvalue_from_numpy(array)

@@ -102,9 +102,9 @@ Result<Tensor> draw_tensor(DType dtype, std::vector<int64_t> dims, const Accepte
     });
     return tensor;
   }
-  if (dtype == DType::Float4E2M1) {
+  if (is_sub_byte(dtype)) {
     std::vector<uint8_t> bytes(static_cast<size_t>(tensor.size()));
-    for (uint8_t& byte : bytes) byte = Float4E2M1(draw_number(accepted, random)).bits;
+    for (uint8_t& byte : bytes) byte = sub_byte_float_bits(dtype, draw_number(accepted, random));
     pack_sub_byte(dtype, bytes.data(), tensor.size(), tensor.mutable_data());
     return tensor;
   }

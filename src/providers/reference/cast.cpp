@@ -49,8 +49,8 @@ T convert(C x, const CastOptions& options) {
 template <class F>
 Status dispatch_castable(DType dtype, F&& f) {
   return dispatch<float, double, Float16, BFloat16, Float8E4M3FN, Float8E4M3FNUZ, Float8E5M2, Float8E5M2FNUZ,
-                  Float8E8M0, Float4E2M1, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t,
-                  Int4, UInt4, Int2, UInt2, bool>(dtype, f);
+                  Float8E8M0, Float4E2M1, Float6E2M3, Float6E3M2, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t,
+                  uint32_t, uint64_t, Int4, UInt4, Int2, UInt2, bool>(dtype, f);
 }
 
 constexpr int64_t kChunk = 256;

@@ -15,7 +15,8 @@ template <class T>
 inline constexpr bool is_float_element =
     std::is_floating_point_v<T> || std::is_same_v<T, Float16> || std::is_same_v<T, BFloat16> ||
     std::is_same_v<T, Float8E4M3FN> || std::is_same_v<T, Float8E4M3FNUZ> || std::is_same_v<T, Float8E5M2> ||
-    std::is_same_v<T, Float8E5M2FNUZ> || std::is_same_v<T, Float8E8M0> || std::is_same_v<T, Float4E2M1>;
+    std::is_same_v<T, Float8E5M2FNUZ> || std::is_same_v<T, Float8E8M0> || std::is_same_v<T, Float4E2M1> ||
+    std::is_same_v<T, Float6E2M3> || std::is_same_v<T, Float6E3M2>;
 
 template <class T>
 inline constexpr bool is_small_int =

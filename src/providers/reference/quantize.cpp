@@ -56,7 +56,7 @@ double rounded_to(DType precision, double x) {
 // The number of a quantized type: integers round half to even before the zero point is added.
 template <class T>
 T quantized(double quotient, double zero, bool saturate) {
-  if constexpr (std::is_same_v<T, Float4E2M1>)
+  if constexpr (std::is_same_v<T, Float4E2M1> || std::is_same_v<T, Float6E2M3> || std::is_same_v<T, Float6E3M2>)
     return T(quotient + zero);
   else if constexpr (is_float_element<T>)
     return T(quotient + zero, saturate ? Overflow::Saturate : Overflow::Special);
@@ -71,7 +71,7 @@ Status quantize(KernelContext& c) {
   if (precision == DType::Float8E8M0) precision = x.dtype;  // an exponent alone cannot divide
   const Granularity granularity(x.dims, scale.dims, p.axis, p.block_size);
   return dispatch<int8_t, uint8_t, int16_t, uint16_t, Int4, UInt4, Int2, UInt2, Float8E4M3FN, Float8E4M3FNUZ,
-                  Float8E5M2, Float8E5M2FNUZ, Float4E2M1>(out.dtype, [&](auto tag) {
+                  Float8E5M2, Float8E5M2FNUZ, Float4E2M1, Float6E2M3, Float6E3M2>(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* y = static_cast<T*>(out.data);
     for (int64_t i = 0; i < x.size(); ++i) {

@@ -93,9 +93,9 @@ Status fill_sub_byte(const std::vector<const json*>& elements, Tensor& tensor) {
   const auto high = static_cast<int8_t>(low + (1 << bits) - 1);
   for (size_t i = 0; i < bytes.size(); ++i) {
     const json& element = *elements[elements.size() == 1 ? 0 : i];
-    if (dtype == DType::Float4E2M1) {
+    if (is_float(dtype)) {
       TN_ASSIGN_OR_RETURN(const double real, real_number(element));
-      bytes[i] = static_cast<int8_t>(Float4E2M1(real).bits);
+      bytes[i] = static_cast<int8_t>(sub_byte_float_bits(dtype, real));
     } else {
       TN_ASSIGN_OR_RETURN(bytes[i], whole_number<int8_t>(element, low, high));
     }

@@ -70,7 +70,9 @@ INSTANTIATE_TEST_SUITE_P(All, Format,
                                          FormatCase{"e4m3fnuz", kFloat8E4M3FNUZFormat, 8, 240, std::ldexp(1, -10)},
                                          FormatCase{"e5m2", kFloat8E5M2Format, 8, 57344, std::ldexp(1, -16)},
                                          FormatCase{"e5m2fnuz", kFloat8E5M2FNUZFormat, 8, 57344, std::ldexp(1, -17)},
-                                         FormatCase{"e2m1", kFloat4E2M1Format, 4, 6, 0.5}),
+                                         FormatCase{"e2m1", kFloat4E2M1Format, 4, 6, 0.5},
+                                         FormatCase{"e2m3", kFloat6E2M3Format, 6, 7.5, 0.125},
+                                         FormatCase{"e3m2", kFloat6E3M2Format, 6, 28, 0.0625}),
                          [](const auto& info) { return std::string(info.param.name); });
 
 TEST(Float4E2M1, HasNoNan) { EXPECT_EQ(encode_small_float(kFloat4E2M1Format, kNan, Overflow::Saturate), 8u); }

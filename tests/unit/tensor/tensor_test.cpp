@@ -8,19 +8,21 @@ namespace tenon {
 namespace {
 
 TEST(DType, NamesAndCodesAgree) {
-  for (int code = 1; code <= 26; ++code) {
+  for (int code = 1; code <= 28; ++code) {
     auto dtype = dtype_from_onnx(code);
     ASSERT_TRUE(dtype);
     EXPECT_EQ(dtype_from_name(dtype_name(*dtype)), dtype);
   }
   EXPECT_FALSE(dtype_from_onnx(0));
-  EXPECT_FALSE(dtype_from_onnx(27));
+  EXPECT_FALSE(dtype_from_onnx(29));
 }
 
 TEST(DType, SubByteStorageRoundsUp) {
   EXPECT_EQ(storage_bytes(DType::Int4, 3), 2);
   EXPECT_EQ(storage_bytes(DType::UInt2, 5), 2);
   EXPECT_EQ(storage_bytes(DType::Float4E2M1, 0), 0);
+  EXPECT_EQ(storage_bytes(DType::Float6E2M3, 4), 3);
+  EXPECT_EQ(storage_bytes(DType::Float6E3M2, 5), 4);
   EXPECT_EQ(storage_bytes(DType::Float64, int64_t{1} << 62), std::nullopt);
 }
 
@@ -32,6 +34,21 @@ TEST(Tensor, PackingIsReversible) {
   EXPECT_EQ(packed[2], 0x05);
   unpack_sub_byte(DType::Int4, packed, 5, unpacked);
   for (int i = 0; i < 5; ++i) EXPECT_EQ(static_cast<int8_t>(unpacked[i]), values[i]);
+}
+
+TEST(Tensor, SixBitPackingIsReversible) {
+  uint8_t values[9], packed[7], unpacked[9];
+  for (int i = 0; i < 9; ++i) values[i] = static_cast<uint8_t>(i * 37 & 63);
+  pack_sub_byte(DType::Float6E2M3, values, 9, packed);
+  EXPECT_EQ(packed[0], 0x40);  // 0, then the low bits of 37
+  EXPECT_EQ(packed[1], 0xA9);  // the rest of 37, then the low bits of 10
+  unpack_sub_byte(DType::Float6E2M3, packed, 9, unpacked);
+  for (int i = 0; i < 9; ++i) EXPECT_EQ(unpacked[i], values[i]);
+}
+
+TEST(Tensor, ZeroAmongHugeDimsMeansEmpty) {
+  const int64_t dims[] = {int64_t{1} << 40, int64_t{1} << 40, 0};
+  EXPECT_EQ((TensorView{DType::Float32, dims, nullptr}.size()), 0);
 }
 
 TEST(Tensor, BudgetIsHeldUntilTheLastCopyGoes) {

@@ -87,6 +87,17 @@ TEST(DecodeTensor, ReadsPackedEntriesOfSubByteTypes) {
     EXPECT_EQ(raw_of(decode(header(dtype, {5}) + bytes_field(kInt32Data, varints({0xE4, 0xFF})))), "\xE4\x03");
 }
 
+TEST(DecodeTensor, ReadsSixBitEntriesOneByOne) {
+  // 0x3F, 0x01, 0x20, 0x15, 0x2A as a stream of bits, lowest first.
+  const std::string packed_bytes("\x7F\x00\x56\x2A", 4);
+  for (DType dtype : {DType::Float6E2M3, DType::Float6E3M2}) {
+    const auto entries = bytes_field(kInt32Data, varints({0x3F, 0x01, 0x20, 0x15, 0x2A}));
+    EXPECT_EQ(raw_of(decode(header(dtype, {5}) + entries)), packed_bytes);
+    EXPECT_EQ(raw_of(decode(header(dtype, {5}) + bytes_field(kRawData, packed_bytes))), packed_bytes);
+    EXPECT_FALSE(decode(header(dtype, {4}) + entries).ok());
+  }
+}
+
 TEST(DecodeTensor, ReadsTheOtherTypedFields) {
   const std::string floats = little_endian<float>({1.5f, -2.0f}), doubles = little_endian<double>({1.5, -2.0});
   EXPECT_EQ(raw_of(decode(header(DType::Float32, {2}) + bytes_field(kFloatData, floats))), floats);
@@ -177,11 +188,10 @@ TEST(DecodeTensor, RefusesCountsThatDoNotMatch) {
   EXPECT_EQ(status.to_string(), "tensor 't': type float and dims [2,3] need 24 bytes, but raw data has 20");
 }
 
-TEST(DecodeTensor, RefusesSegmentsAndSixBitFloats) {
+TEST(DecodeTensor, RefusesSegments) {
   EXPECT_EQ(
       decode(header(DType::Float32, {1}) + bytes_field(kSegment, "") + bytes_field(kRawData, "xxxx")).status().code(),
       Code::Unsupported);
-  EXPECT_EQ(decode(int_field(kDataType, 27) + bytes_field(kRawData, "x")).status().code(), Code::Unsupported);
 }
 
 // Sparse tensors ------------------------------------------------------------------------------------------
