@@ -44,6 +44,31 @@ def write_tested_models(folder):
     subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT / "tests")}, check=False, stdout=subprocess.DEVNULL)
 
 
+def signature(model):
+    """What decides which code a model reaches, more or less."""
+    nodes = tuple(
+        (node.domain, node.op_type, len(node.input), len(node.output))
+        + tuple((a.name, a.type, a.i, a.s, len(a.ints), len(a.floats)) for a in node.attribute)
+        for node in model.graph.node
+    )
+    values = tuple((v.type.WhichOneof("value"), v.type.tensor_type.elem_type) for v in model.graph.input)
+    weights = tuple((tensor.data_type, len(tensor.dims)) for tensor in model.graph.initializer)
+    return nodes, values, weights, tuple((opset.domain, opset.version) for opset in model.opset_import)
+
+
+def drop_similar(folder):
+    """Keeps the smallest of the models that differ in numbers only."""
+    known = set()
+    for path in sorted(folder.iterdir(), key=lambda path: (path.stat().st_size, path.name)):
+        try:
+            like = signature(onnx.load_from_string(path.read_bytes()))
+        except Exception:  # not a model: a test of just that
+            continue
+        if path.stat().st_size > MOST_BYTES or like in known:
+            path.unlink()
+        known.add(like)
+
+
 def smallest_cover(fuzzer, candidates, folder):
     """The candidates that together reach every part of the code that all of them reach."""
     options = ["-set_cover_merge=1", "-rss_limit_mb=2048", "-timeout=20", f"-artifact_prefix={folder.parent}/"]
@@ -67,9 +92,7 @@ def main():
         candidates.mkdir()
         write_conformance_models(candidates)
         write_tested_models(candidates)
-        for model in candidates.iterdir():
-            if model.stat().st_size > MOST_BYTES:
-                model.unlink()
+        drop_similar(candidates)
         arguments.output.parent.mkdir(parents=True, exist_ok=True)
         with zipfile.ZipFile(arguments.output, "w") as archive:
             for fuzzer in sorted(arguments.fuzzers.glob("*_fuzz")):

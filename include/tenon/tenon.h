@@ -75,7 +75,8 @@ TN_API void tn_options_release(tn_options* options);
 /* Sets a key; the last value counts. Keys are checked by the function that takes the options: an unknown one is an
  * error that names the nearest known key.
  *   load:    map=1|0 (0 copies files instead of mapping them), freeze_inputs=1|0 (initializers listed as inputs become
- *            weights), external_folder=DIR (for models from memory), max_nesting=N
+ *            weights), external_folder=DIR (for models from memory), max_nesting=N, max_nodes=N (after calls of
+ *            functions are replaced by what they do)
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES, loop_limit=N
  *   session: provider=reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
  *            dimension becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry this

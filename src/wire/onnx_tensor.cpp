@@ -86,7 +86,7 @@ Result<Tensor> decode(const TensorProto& proto, const std::shared_ptr<const void
 
 std::optional<int64_t> count_elements(DType dtype, const std::vector<int64_t>& dims) {
   std::vector<int64_t> without_zeros = dims;
-  for (int64_t& dim : without_zeros) dim = dim == 0 ? 1 : dim;
+  std::erase(without_zeros, 0);
   const auto most = checked_product(without_zeros);
   if (!most || !storage_bytes(dtype, *most)) return std::nullopt;
   return checked_product(dims);

@@ -110,11 +110,13 @@ bool run(const tn_model* model, const tn_session* session, int64_t extent) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  Options options(tn_options_create());
+  set(options, "max_nodes", "2000");
   tn_model* loaded = nullptr;
-  if (!succeeded(tn_model_load_memory(nullptr, data, size, nullptr, &loaded))) return 0;
+  if (!succeeded(tn_model_load_memory(nullptr, data, size, options.get(), &loaded))) return 0;
   const Model model(loaded);
   inspect(loaded);
-  const Options options(tn_options_create());
+  options.reset(tn_options_create());
   set(options, "memory_limit", std::to_string(kMemoryLimit));
   set(options, "loop_limit", "200");
   set(options, "cached_bindings", "2");
