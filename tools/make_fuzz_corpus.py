@@ -71,7 +71,7 @@ def drop_similar(folder):
 
 def smallest_cover(fuzzer, candidates, folder):
     """The candidates that together reach every part of the code that all of them reach."""
-    options = ["-set_cover_merge=1", "-rss_limit_mb=2048", "-timeout=20", f"-artifact_prefix={folder.parent}/"]
+    options = ["-set_cover_merge=1", "-use_counters=0", "-rss_limit_mb=2048", "-timeout=20", f"-artifact_prefix={folder.parent}/"]
     subprocess.run([fuzzer, *options, folder, candidates], check=True)
     return sorted(folder.iterdir())
 

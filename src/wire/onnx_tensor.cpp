@@ -11,12 +11,8 @@ namespace tenon::wire {
 
 namespace {
 
-// ONNX codes of types that exist but that Tenon has no element type for.
-
-size_t element_alignment(DType dtype) {
-  if (is_complex(dtype)) return static_cast<size_t>(dtype_bits(dtype)) / 16;
-  return static_cast<size_t>(std::max(1, dtype_bits(dtype) / 8));
-}
+// Kernels that only move elements take them as integers of the same size, whatever their type is.
+size_t element_alignment(DType dtype) { return static_cast<size_t>(std::clamp(dtype_bits(dtype) / 8, 1, 8)); }
 
 uint8_t used_bits_of_last_byte(DType dtype, int64_t elements) {
   const int bits = dtype_bits(dtype);

@@ -85,7 +85,7 @@ void ModelMutation::change_list(std::vector<T>& list, Make make) {
 void ModelMutation::change_attribute(Attribute& attribute, const ModelParts& parts) {
   switch (attribute.type) {
     case AttributeType::Int:
-      attribute.i = chance(3) ? attribute.i + static_cast<int64_t>(below(2)) * 2 - 1 : odd_integer();
+      attribute.i = odd_integer();
       break;
     case AttributeType::Float:
       attribute.f = odd_float();
