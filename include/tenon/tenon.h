@@ -75,13 +75,14 @@ TN_API void tn_options_release(tn_options* options);
 /* Sets a key; the last value counts. Keys are checked by the function that takes the options: an unknown one is an
  * error that names the nearest known key.
  *   load:    map=1|0 (0 copies files instead of mapping them), freeze_inputs=1|0 (initializers listed as inputs become
- *            weights), external_folder=DIR (for models from memory), max_nesting=N
+ *            weights), external_folder=DIR (for models from memory), max_nesting=N, max_nodes=N (after calls of
+ *            functions are replaced by what they do)
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES, loop_limit=N
  *   session: provider=reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
  *            dimension becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry this
  *            denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more
  *            included, comes out after them in the order of computation)
- *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,... (for tn_model_random_inputs)
+ *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES (for tn_model_random_inputs)
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
 /* A tensor that replaces the initializer of this name, with the same element type and shape; the value is retained.

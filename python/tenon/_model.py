@@ -32,7 +32,7 @@ class Model:
 
     @classmethod
     def load(cls, path_or_bytes, **options):
-        """Reads a model. Options: map, freeze_inputs, external_folder, max_nesting (see tn_options_set), and
+        """Reads a model. Options: map, freeze_inputs, external_folder, max_nesting, max_nodes (see tn_options_set), and
         files={name: bytes} for external data that is in memory."""
         files = options.pop("files", {})
         return cls(load_native(path_or_bytes, {key: _text(value) for key, value in options.items()}, files))

@@ -13,6 +13,7 @@ tn_status* tn_model_random_inputs(const tn_model* model, const tn_options* optio
     int64_t seed = 0;
     api::OptionReader reader(options);
     reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
+    reader.integer("memory_limit", settings.memory_bytes, 1);
     reader.integers_by_name("dim", settings.dims);
     reader.integer_lists_by_name("shape", settings.shapes);
     TN_RETURN_IF_ERROR(reader.finish());

@@ -23,19 +23,17 @@ inline std::optional<int64_t> checked_mul(int64_t a, int64_t b) {
   return r;
 }
 
-// The number of elements of a shape; nothing when a dim is negative or the product overflows.
-// A zero dim makes the product zero whatever the others are.
+// The number of elements of a shape; nothing when a dim is negative or the product overflows. Also without its zeros
+// the product must fit, so that strides of an empty tensor do not overflow.
 inline std::optional<int64_t> checked_product(std::span<const int64_t> dims) {
   bool zero = false;
+  int64_t n = 1;
   for (int64_t d : dims) {
     if (d < 0) return std::nullopt;
     zero |= d == 0;
+    if (d != 0 && __builtin_mul_overflow(n, d, &n)) return std::nullopt;
   }
-  if (zero) return 0;
-  int64_t n = 1;
-  for (int64_t d : dims)
-    if (__builtin_mul_overflow(n, d, &n)) return std::nullopt;
-  return n;
+  return zero ? 0 : n;
 }
 
 // The quotient's only overflow, INT64_MIN / -1, wraps around as negation does.

@@ -1,8 +1,10 @@
 #include "onnx/graph_importer.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "onnx/onnx_map.h"
+#include "onnx/required_attributes.h"
 #include "ops/unsupported.h"
 #include "tensor/value.h"
 
@@ -15,15 +17,28 @@ constexpr int64_t kSmallConstantBytes = 4096;
 // "ai.onnx" and "" are one domain.
 std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
 
+void collect_references(const wire::Node& node, std::vector<std::string_view>& out);
+
+// What a body takes from outside: names it uses and does not define itself.
+void collect_references(const wire::Graph& graph, std::vector<std::string_view>& out) {
+  std::unordered_set<std::string_view> own;
+  for (const wire::ValueInfo& input : graph.inputs) own.insert(input.name);
+  for (const wire::TensorProto& tensor : graph.initializers) own.insert(tensor.name);
+  for (const wire::SparseTensorProto& tensor : graph.sparse_initializers) own.insert(tensor.values.name);
+  for (const wire::Node& node : graph.nodes) own.insert(node.outputs.begin(), node.outputs.end());
+  const size_t before = out.size();
+  for (const wire::Node& node : graph.nodes) collect_references(node, out);
+  for (const wire::ValueInfo& output : graph.outputs) out.push_back(output.name);
+  out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
+                           [&](std::string_view name) { return own.contains(name); }),
+            out.end());
+}
+
 void collect_references(const wire::Node& node, std::vector<std::string_view>& out) {
   for (wire::Bytes input : node.inputs)
     if (!input.empty()) out.push_back(input);
-  for (const wire::Attribute& a : node.attributes) {
-    for (const auto& graph : a.graphs) {
-      for (const wire::Node& inner : graph->nodes) collect_references(inner, out);
-      for (const wire::ValueInfo& output : graph->outputs) out.push_back(output.name);
-    }
-  }
+  for (const wire::Attribute& a : node.attributes)
+    for (const auto& graph : a.graphs) collect_references(*graph, out);
 }
 
 }  // namespace
@@ -254,6 +269,8 @@ Status GraphImporter::import_node(const wire::Node& node) {
   auto opset = opsets_.find(std::string(domain));
   const int64_t version = opset == opsets_.end() ? 1 : opset->second;
   ImportNode import(*this, node, version);
+  const std::string place = fmt::format("node '{}' ({})", import.name(), node.op_type);
+  TN_RETURN_IF_ERROR(check_required_attributes(import, domain).in(place));
   const OnnxMap::Entry* entry = onnx_map().find(domain, node.op_type);
   if (!entry) {
     UnsupportedParams params{std::string(node.op_type), std::string(domain), version};
@@ -269,7 +286,7 @@ Status GraphImporter::import_node(const wire::Node& node) {
   import.ignore_attribute("consumed_inputs");
   if (import.status().ok()) import.fail(import.check_all_read());
   if (import.status().ok()) return {};
-  return Status(import.status()).in(fmt::format("node '{}' ({})", import.name(), node.op_type));
+  return Status(import.status()).in(place);
 }
 
 Status GraphImporter::import_call(const wire::Node& node, const wire::Function& function) {

@@ -17,7 +17,8 @@ struct ModelImport {
   std::unordered_map<std::string, const wire::Function*> functions;  // "domain:name:overload"
   std::unordered_map<std::string, ConstantId> function_constants;    // one source for all call sites
   int fresh_symbols = 0;
-  int depth = 0;  // bodies and function calls
+  int depth = 0;      // bodies and function calls
+  int64_t nodes = 0;  // made so far
 
   static std::string function_key(std::string_view domain, std::string_view name, std::string_view overload);
 };

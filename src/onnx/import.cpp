@@ -45,7 +45,7 @@ namespace {
 
 Status build_graph(ImportedModel& model, const ImportOptions& options) {
   if (!model.wire.has_graph) return invalid_model("the file holds no graph; is it an ONNX model?");
-  ModelImport state{model, options, {}, {}, 0, 0};
+  ModelImport state{model, options, {}, {}, 0, 0, 0};
   OpsetVersions opsets;
   for (const wire::OpsetImport& o : model.wire.opsets)
     opsets[o.domain == "ai.onnx" ? std::string() : std::string(o.domain)] = o.version;

@@ -15,6 +15,7 @@ struct ImportOptions {
   bool map_files = true;                       // false: copy the file, so it may be rewritten in place later
   bool freeze_inputs = false;                  // initializers listed as inputs (IR >= 4) become weights
   int64_t max_dense_bytes = int64_t{1} << 31;  // of one sparse initializer made dense
+  int64_t max_nodes = 5'000'000;               // of the graph: functions that call functions multiply
   wire::ParseLimits parse;
   std::map<std::string, Tensor> weights;  // stand for the initializers of these names, whose bytes are not read
   // Stands between the model and its external-data folder (null for models from memory), when set.

@@ -202,6 +202,9 @@ std::vector<ValueId> ImportNode::emit(OpId op, Params params, std::vector<ValueI
   node.name = name_;
   node.origin = &node_;
   for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(graph.add_value("", Type{}));
+  const int64_t limit = importer_.model().options.max_nodes;
+  if (++importer_.model().nodes > limit)
+    fail(error(Code::ResourceLimit, "the graph has more than {} nodes (option 'max_nodes')", limit));
   if (status_.ok()) fail(infer_node(graph, node, importer_.model().fresh_symbols));
   for (ValueId v : node.outputs) graph.value(v).producer = static_cast<NodeId>(graph.nodes.size());
   std::vector<ValueId> results = node.outputs;

@@ -71,8 +71,12 @@ Status check_arity(const InferContext& c, const OpDef& def) {
   return {};
 }
 
-Status check_dims(const Type& type, size_t output) {
-  if (type.element) return check_dims(*type.element, output);
+// What recursion over a type can take, and far more than any model needs.
+constexpr int kMaxTypeDepth = 64;
+
+Status check_type(const Type& type, size_t output, int depth = 0) {
+  if (depth > kMaxTypeDepth) return invalid_model("output {} would be nested more than {} deep", output, kMaxTypeDepth);
+  if (type.element) return check_type(*type.element, output, depth + 1);
   if (!type.shape) return {};
   // Strides are products of the other dims, so these must fit even when a zero makes the tensor empty.
   Dim product(1);
@@ -93,7 +97,7 @@ Status infer_op(InferContext& c) {
   const OpDef& def = op_def(c.op());
   TN_RETURN_IF_ERROR(check_arity(c, def));
   TN_RETURN_IF_ERROR(def.infer(c));
-  for (size_t i = 0; i < c.output_count(); ++i) TN_RETURN_IF_ERROR(check_dims(c.outputs()[i], i));
+  for (size_t i = 0; i < c.output_count(); ++i) TN_RETURN_IF_ERROR(check_type(c.outputs()[i], i));
   return {};
 }
 

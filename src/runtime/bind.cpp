@@ -212,7 +212,10 @@ class SegmentBinder {
         if (p.place != PlacedValue::Place::Arena) continue;
         const auto count = checked_product(p.dims);
         const auto bytes = count ? storage_bytes(p.dtype, *count) : std::nullopt;
-        if (!bytes || *bytes > (int64_t{1} << 46)) return error(Code::ResourceLimit, "a tensor is too large");
+        if (!bytes || *bytes > (int64_t{1} << 46))
+          return error(Code::ResourceLimit, "the tensor '{}' is too large",
+                       plan_.values[static_cast<size_t>(p.value)].name)
+              .in("node '" + plan_.steps[s].origin + "'");
         // One spare cache line, as Buffer has: kernels may read a little past the end.
         const int64_t size = (*bytes + 2 * 64 - 1) / 64 * 64;
         int64_t at = 0;

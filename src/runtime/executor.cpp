@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "runtime/text_memory.h"
 
 namespace tenon {
 
@@ -60,6 +61,12 @@ class PlanRun {
     c.view = c.boxed.tensor() ? c.boxed.tensor()->view() : TensorView{};
   }
 
+  // A tensor that this step is going to fill.
+  void set_new_tensor(PlanValueId v, Tensor tensor) {
+    if (tensor.dtype() == DType::String) new_strings_.emplace_back(v, tensor);
+    set_cell(v, std::move(tensor));
+  }
+
   // A value of its own: boxed ones are shared, views into an arena are copied.
   Result<Value> own(PlanValueId v) {
     Cell& c = cell(v);
@@ -105,11 +112,27 @@ class PlanRun {
       }
     }
     if (!arena) {
-      TN_ASSIGN_OR_RETURN(arena, Buffer::allocate(segment.arena_bytes, state_.budget));
+      auto allocated = Buffer::allocate(segment.arena_bytes, state_.budget);
+      if (!allocated.ok()) return std::move(allocated).status().in("node '" + hungriest_node(segment) + "'");
+      arena = std::move(*allocated);
     }
     std::byte* data = arena->data();
     frame_.arenas.emplace_back(&segment, std::move(arena));
     return data;
+  }
+
+  // The node whose results take most of the segment's memory.
+  const std::string& hungriest_node(const Segment& segment) const {
+    size_t node = segment.begin;
+    int64_t most = 0;
+    for (size_t s = segment.begin; s < segment.end; ++s)
+      for (const PlacedValue& p : segment.placed[s - segment.begin]) {
+        if (p.place != PlacedValue::Place::Arena) continue;
+        const int64_t bytes = storage_bytes(p.dtype, count_of(p.dims)).value_or(0);
+        if (bytes > most) node = s;
+        most = std::max(most, bytes);
+      }
+    return plan_.steps[node].origin;
   }
 
   Status run_segment(const Segment& segment) {
@@ -117,8 +140,11 @@ class PlanRun {
     for (size_t s = segment.begin; s < segment.end; ++s) {
       if (state_.cancelled && state_.cancelled->load(std::memory_order_relaxed))
         return error(Code::Cancelled, "the run was cancelled");
-      for (const PlacedValue& p : segment.placed[s - segment.begin]) TN_RETURN_IF_ERROR(prepare_output(p, arena));
-      Status status = run_step(s, segment.placed[s - segment.begin]);
+      Status status;
+      new_strings_.clear();
+      for (const PlacedValue& p : segment.placed[s - segment.begin])
+        if (status.ok()) status = prepare_output(p, arena);
+      if (status.ok()) status = run_step(s, segment.placed[s - segment.begin]);
       if (!status.ok()) return std::move(status).in("node '" + plan_.steps[s].origin + "'");
       for (PlanValueId v : prepared_.dead_after(s)) cell(v) = Cell{};
     }
@@ -143,7 +169,7 @@ class PlanRun {
       }
       case PlacedValue::Place::Strings: {
         TN_ASSIGN_OR_RETURN(Tensor t, Tensor::allocate(p.dtype, p.dims, state_.budget));
-        set_cell(p.value, std::move(t));
+        set_new_tensor(p.value, std::move(t));
         return {};
       }
       case PlacedValue::Place::Decided:
@@ -202,6 +228,7 @@ class PlanRun {
   Frame frame_;
   std::vector<TensorView> input_views_, output_views_;
   std::vector<const Value*> boxed_inputs_;
+  std::vector<std::pair<PlanValueId, Tensor>> new_strings_;  // made for the step that runs
 };
 
 // What a kernel can ask of the run it is part of.
@@ -218,7 +245,7 @@ class PlanRun::Services final : public KernelServices {
       return c.view;
     }
     TN_ASSIGN_OR_RETURN(Tensor t, Tensor::allocate(c.view.dtype, std::move(dims), run_.state().budget));
-    run_.set_cell(step_.outputs[i], std::move(t));
+    run_.set_new_tensor(step_.outputs[i], std::move(t));
     return c.view;
   }
 
@@ -302,6 +329,7 @@ Status PlanRun::run_step(size_t s, const std::vector<PlacedValue>& placed) {
   }
   for (PlanValueId v : step.outputs) output_views_.push_back(v == kNoValue ? TensorView{} : cell(v).view);
 
+  TN_RETURN_IF_ERROR(check_repeated_text(input_views_, output_views_, *state_.budget));
   Services services(*this, s);
   const int64_t begin = state_.profile ? now_ns() : 0;
   TN_RETURN_IF_ERROR(
@@ -313,6 +341,13 @@ Status PlanRun::run_step(size_t s, const std::vector<PlacedValue>& placed) {
     Cell& c = cell(p.value);
     if (p.place == PlacedValue::Place::Decided && c.boxed.empty())
       return error(Code::Internal, "{} did not bring its output", step.family);
+  }
+  for (const auto& [value, tensor] : new_strings_) {
+    // A kernel may have put another value there, whose text is paid for where it was made.
+    const Tensor* result = cell(value).boxed.tensor();
+    if (!result || result->data() != tensor.data()) continue;
+    TN_ASSIGN_OR_RETURN(Tensor charged, charge_text(tensor, state_.budget));
+    set_cell(value, std::move(charged));
   }
   return {};
 }

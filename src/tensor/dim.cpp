@@ -4,13 +4,15 @@
 #include <limits>
 
 #include "base/checked_math.h"
+#include "base/hash.h"
 #include "tensor/dim_polynomial.h"
 
 namespace tenon {
 
 namespace {
 constexpr int64_t kInvalid = std::numeric_limits<int64_t>::min();
-}
+constexpr int64_t kMaxWeight = 256;
+}  // namespace
 
 Dim Dim::invalid() { return Dim(kInvalid); }
 bool Dim::is_invalid() const { return is_constant() && value_ == kInvalid; }
@@ -58,6 +60,8 @@ std::vector<Dim::Term> Dim::terms_of(const Dim& d) {
   return {Term{d.value_, {}}};
 }
 
+int64_t Dim::weight() const { return polynomial_ ? polynomial_->weight : 1; }
+
 Dim Dim::from_terms(std::vector<Term> terms) {
   std::sort(terms.begin(), terms.end(), [](const Term& a, const Term& b) { return compare(a.atoms, b.atoms) < 0; });
   std::vector<Term> merged;
@@ -73,9 +77,16 @@ Dim Dim::from_terms(std::vector<Term> terms) {
   std::erase_if(merged, [](const Term& t) { return t.coefficient == 0; });
   if (merged.empty()) return Dim(0);
   if (merged.size() == 1 && merged[0].atoms.empty()) return Dim(merged[0].coefficient);
+  int64_t weight = 0;
+  for (const Term& t : merged) {
+    ++weight;
+    for (const auto& atom : t.atoms) weight += atom->weight();
+  }
   Dim d;
-  d.polynomial_ = std::make_shared<Polynomial>(Polynomial{std::move(merged)});
-  return d;
+  d.polynomial_ = std::make_shared<Polynomial>(Polynomial{std::move(merged), weight});
+  if (weight <= kMaxWeight) return d;
+  const std::string text = d.to_string();
+  return symbol("_long" + hash_bytes(text.data(), text.size()).hex());
 }
 
 Dim operator+(const Dim& a, const Dim& b) {

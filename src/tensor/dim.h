@@ -13,7 +13,8 @@ namespace tenon {
 
 // One extent of a shape: an integer, or a polynomial over named symbols and floor/ceil/mod/min/max of such.
 // Kept in a canonical form, so equal expressions compare equal. Immutable, cheap to copy; integers allocate nothing.
-// Arithmetic that overflows gives an invalid Dim, which every consumer refuses.
+// Arithmetic that overflows gives an invalid Dim, which every consumer refuses. An expression too long to be of use
+// becomes a symbol that equal expressions share, so that a chain of operations never costs more than its length.
 class Dim {
  public:
   Dim(int64_t value = 0) : value_(value) {}
@@ -67,6 +68,7 @@ class Dim {
   enum class Function : uint8_t { Symbol, FloorDiv, CeilDiv, Mod, Min, Max };
   friend class DimParser;
 
+  int64_t weight() const;
   static Dim from_terms(std::vector<Term> terms);
   static Dim call(Function function, const Dim& a, const Dim& b);
   static std::vector<Term> terms_of(const Dim& d);

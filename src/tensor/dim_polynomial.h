@@ -10,6 +10,7 @@ struct Dim::Atom {
   Function function = Function::Symbol;
   std::string name;
   Dim a, b;
+  int64_t weight() const { return function == Function::Symbol ? 1 : 1 + a.weight() + b.weight(); }
 };
 
 // coefficient * product of atoms (sorted, repeated for powers); no atoms is the constant term.
@@ -21,6 +22,7 @@ struct Dim::Term {
 // Terms sorted by atoms, no zero coefficients, at least one term with atoms.
 struct Dim::Polynomial {
   std::vector<Term> terms;
+  int64_t weight = 0;  // symbols and operations, counted as often as they are written out
 };
 
 }  // namespace tenon

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "base/memory_charge.h"
 #include "tensor/sub_byte.h"
 
 namespace tenon {
@@ -26,10 +27,10 @@ Result<Tensor> Tensor::allocate(DType dtype, std::vector<int64_t> dims, const st
   t.dtype_ = dtype;
   t.dims_ = std::move(dims);
   if (dtype == DType::String) {
-    if (budget) TN_RETURN_IF_ERROR(budget->reserve(*bytes));
+    if (budget) TN_RETURN_IF_ERROR(budget->reserve(charge_for(*bytes)));
     auto storage = std::make_shared<StringStorage>();
     storage->budget = budget;
-    storage->reserved = *bytes;
+    storage->reserved = charge_for(*bytes);
     storage->strings.resize(static_cast<size_t>(*count));
     t.data_ = storage->strings.data();
     t.owner_ = std::move(storage);

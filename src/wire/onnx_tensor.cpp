@@ -11,12 +11,8 @@ namespace tenon::wire {
 
 namespace {
 
-// ONNX codes of types that exist but that Tenon has no element type for.
-
-size_t element_alignment(DType dtype) {
-  if (is_complex(dtype)) return static_cast<size_t>(dtype_bits(dtype)) / 16;
-  return static_cast<size_t>(std::max(1, dtype_bits(dtype) / 8));
-}
+// Kernels that only move elements take them as integers of the same size, whatever their type is.
+size_t element_alignment(DType dtype) { return static_cast<size_t>(std::clamp(dtype_bits(dtype) / 8, 1, 8)); }
 
 uint8_t used_bits_of_last_byte(DType dtype, int64_t elements) {
   const int bits = dtype_bits(dtype);
@@ -86,7 +82,7 @@ Result<Tensor> decode(const TensorProto& proto, const std::shared_ptr<const void
 
 std::optional<int64_t> count_elements(DType dtype, const std::vector<int64_t>& dims) {
   std::vector<int64_t> without_zeros = dims;
-  for (int64_t& dim : without_zeros) dim = dim == 0 ? 1 : dim;
+  std::erase(without_zeros, 0);
   const auto most = checked_product(without_zeros);
   if (!most || !storage_bytes(dtype, *most)) return std::nullopt;
   return checked_product(dims);

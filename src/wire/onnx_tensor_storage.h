@@ -17,7 +17,7 @@ struct TensorHeader {
 Result<TensorHeader> check_header(const TensorProto& proto);
 
 // The number of elements of a shape a tensor can have. Stricter than checked_product: also without its zeros the
-// shape must fit into memory terms, so that nobody overflows when multiplying dims or strides in order.
+// bytes of the shape must be a number.
 std::optional<int64_t> count_elements(DType dtype, const std::vector<int64_t>& dims);
 
 // "[2,3]", shortened after 16 dims.

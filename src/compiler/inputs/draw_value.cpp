@@ -84,8 +84,9 @@ std::string draw_string(const Accepted& accepted, RandomStream& random) {
 
 }  // namespace
 
-Result<Tensor> draw_tensor(DType dtype, std::vector<int64_t> dims, const Accepted& accepted, RandomStream& random) {
-  TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, std::move(dims), nullptr));
+Result<Tensor> draw_tensor(DType dtype, std::vector<int64_t> dims, const Accepted& accepted, RandomStream& random,
+                           const std::shared_ptr<MemoryBudget>& budget) {
+  TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, std::move(dims), budget));
   if (is_integer(dtype)) {
     const std::vector<int64_t> values = draw_integers(dtype, tensor.size(), accepted, random);
     if (is_sub_byte(dtype)) {

@@ -27,7 +27,8 @@ class RandomStream {
   uint64_t state_;
 };
 
-// A tensor of accepted elements.
-Result<Tensor> draw_tensor(DType dtype, std::vector<int64_t> dims, const Accepted& accepted, RandomStream& random);
+// A tensor of accepted elements, which takes its memory from the budget.
+Result<Tensor> draw_tensor(DType dtype, std::vector<int64_t> dims, const Accepted& accepted, RandomStream& random,
+                           const std::shared_ptr<MemoryBudget>& budget);
 
 }  // namespace tenon

@@ -70,11 +70,11 @@ Status check_shape(const std::string& name, const Type& declared, Dims dims) {
 }
 
 Result<Value> draw_value(const Type& type, std::vector<int64_t> dims, const Accepted& accepted, SymbolTable& symbols,
-                         RandomStream& random) {
+                         RandomStream& random, const std::shared_ptr<MemoryBudget>& budget) {
   switch (type.kind) {
     case Type::Kind::Tensor: {
       const DType dtype = type.dtype == DType::Undefined ? DType::Float32 : type.dtype;
-      TN_ASSIGN_OR_RETURN(Tensor tensor, draw_tensor(dtype, std::move(dims), accepted, random));
+      TN_ASSIGN_OR_RETURN(Tensor tensor, draw_tensor(dtype, std::move(dims), accepted, random, budget));
       return Value(std::move(tensor));
     }
     case Type::Kind::Sequence: {
@@ -82,15 +82,15 @@ Result<Value> draw_value(const Type& type, std::vector<int64_t> dims, const Acce
       Sequence sequence{type.element ? *type.element : Type{}, {}};
       for (int i = 0; i < kItems; ++i) {
         TN_ASSIGN_OR_RETURN(Value item, draw_value(sequence.element, symbols.decide(sequence.element.shape), accepted,
-                                                   symbols, random));
+                                                   symbols, random, budget));
         sequence.items.push_back(std::move(item));
       }
       return Value(std::move(sequence));
     }
     case Type::Kind::Optional: {
       Optional optional{type.element ? *type.element : Type{}, nullptr};
-      TN_ASSIGN_OR_RETURN(
-          Value item, draw_value(optional.element, symbols.decide(optional.element.shape), accepted, symbols, random));
+      TN_ASSIGN_OR_RETURN(Value item, draw_value(optional.element, symbols.decide(optional.element.shape), accepted,
+                                                 symbols, random, budget));
       optional.item = std::make_shared<const Value>(std::move(item));
       return Value(std::move(optional));
     }
@@ -103,7 +103,7 @@ Result<Value> draw_value(const Type& type, std::vector<int64_t> dims, const Acce
       else
         map.int_keys = accepted.numbers.empty() ? std::vector<int64_t>{0, 1, 2} : accepted.numbers;
       const size_t count = map.key == DType::String ? map.string_keys.size() : map.int_keys.size();
-      TN_ASSIGN_OR_RETURN(map.values, draw_tensor(map.value, {static_cast<int64_t>(count)}, {}, random));
+      TN_ASSIGN_OR_RETURN(map.values, draw_tensor(map.value, {static_cast<int64_t>(count)}, {}, random, budget));
       return Value(std::move(map));
     }
     case Type::Kind::Unknown:
@@ -144,10 +144,11 @@ Result<std::vector<Value>> random_inputs(const Graph& graph, const RandomInputOp
   std::vector<std::vector<int64_t>> dims;
   for (size_t i = 0; i < given.size(); ++i) dims.push_back(shape_of(i) ? *shape_of(i) : symbols.decide(type(i).shape));
   const auto accepted = accepted_inputs(graph, [&](const std::string& symbol) { return symbols.find(symbol); });
+  const auto budget = std::make_shared<MemoryBudget>(options.memory_bytes);
   for (size_t i = 0; i < given.size(); ++i) {
     if (!given[i].empty() || (graph.inputs[i].default_constant != kNone && !shape_of(i))) continue;
     RandomStream random(RandomStream(options.seed + 0x632be59bd9b4e019ull * (i + 1)).next());
-    auto drawn = draw_value(type(i), std::move(dims[i]), accepted[i], symbols, random);
+    auto drawn = draw_value(type(i), std::move(dims[i]), accepted[i], symbols, random, budget);
     if (!drawn.ok()) return std::move(drawn).status().in("input '" + name(i) + "'");
     given[i] = std::move(*drawn);
   }

@@ -5,8 +5,8 @@ namespace tenon {
 template <>
 KernelFunction reference_kernel<OpId::If>() {
   return [](KernelContext& c) -> Status {
-    if (c.in(0).size() != 1)
-      return invalid_argument("the condition must be one boolean, it has {} elements", c.in(0).size());
+    if (c.boxed(0) || c.in(0).dtype != DType::Bool || c.in(0).size() != 1)
+      return invalid_argument("the condition must be one boolean");
     const bool condition = *static_cast<const bool*>(c.in(0).data);
     TN_ASSIGN_OR_RETURN(auto results, c.services().run_body(condition ? 0 : 1, {}));
     for (size_t i = 0; i < results.size(); ++i) c.set(i, std::move(results[i]));

@@ -84,5 +84,24 @@ TEST(Dim, ParsingIsBounded) {
 
 TEST(Shape, ZeroMakesTheCountZero) { EXPECT_TRUE(element_count({n, Dim(0), m}).equals(0)); }
 
+TEST(Dim, LongExpressionsBecomeSymbols) {
+  Dim product = n + m, nested = n;
+  for (int i = 0; i < 100; ++i) {
+    product = product * (product + Dim(1));
+    nested = max(floor_div(nested + Dim(1), Dim(2)), nested * m);
+  }
+  EXPECT_LT(product.to_string().size(), 5000u);
+  EXPECT_LT(nested.to_string().size(), 5000u);
+}
+
+TEST(Dim, EqualLongExpressionsStayEqual) {
+  const auto grow = [](Dim d) {
+    for (int i = 0; i < 12; ++i) d = d * (d + Dim(3));
+    return d;
+  };
+  EXPECT_EQ(grow(n + m), grow(m + n));
+  EXPECT_FALSE(grow(n) == grow(m));
+}
+
 }  // namespace
 }  // namespace tenon

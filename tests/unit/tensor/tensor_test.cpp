@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "tensor/type.h"
 
 namespace tenon {
@@ -65,6 +67,26 @@ TEST(Tensor, BudgetIsHeldUntilTheLastCopyGoes) {
   }
   EXPECT_EQ(budget->used(), 0);
   EXPECT_EQ(budget->peak(), 400);
+}
+
+TEST(Tensor, ManyEmptyTensorsMeetTheLimit) {
+  auto budget = std::make_shared<MemoryBudget>(1000);
+  std::vector<Tensor> kept;
+  for (DType dtype : {DType::Float32, DType::String}) {
+    auto empty = Tensor::allocate(dtype, {0}, budget);
+    ASSERT_TRUE(empty.ok());
+    kept.push_back(std::move(*empty));
+  }
+  EXPECT_GE(budget->used(), 100);
+  kept.clear();
+  EXPECT_EQ(budget->used(), 0);
+}
+
+TEST(Tensor, ReservationsDoNotOverflow) {
+  MemoryBudget budget(std::numeric_limits<int64_t>::max());
+  EXPECT_TRUE(budget.reserve(10).ok());
+  EXPECT_EQ(budget.reserve(std::numeric_limits<int64_t>::max()).code(), Code::ResourceLimit);
+  EXPECT_EQ(budget.used(), 10);
 }
 
 TEST(Tensor, ImpossibleShapesAreRefused) {

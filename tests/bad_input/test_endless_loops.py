@@ -1,0 +1,87 @@
+"""Loops that never end by themselves."""
+
+import threading
+
+import numpy as np
+import pytest
+import tenon
+from bad_input.refusals import refused, session
+from onnx import parser
+
+HEADER = '<ir_version: 9, opset_import: ["" : 19]>\n'
+ENDLESS = parser.parse_model(
+    HEADER
+    + """
+    g (bool go) => (int64 last) {
+      zero = Constant <value_int = 0> ()
+      [culprit] last = Loop ("", go, zero) <body = b (int64 i, bool c, int64 n) => (bool again, int64 next) {
+        again = Identity (c)
+        next = Add (n, i)
+      }>
+    }"""
+)
+GROWING = parser.parse_model(
+    HEADER
+    + """
+    g (bool go, float[1] x) => (float[M] last) {
+      [culprit] last = Loop ("", go, x) <body = b (int64 i, bool c, float[N] n) => (bool again, float[K] next) {
+        again = Identity (c)
+        next = Concat <axis = 0> (n, n)
+      }>
+    }"""
+)
+COLLECTING = parser.parse_model(
+    HEADER
+    + """
+    g (bool go) => (float[M, N] all) {
+      size = Constant <value_ints = [65536]> ()
+      x = ConstantOfShape (size)
+      [culprit] all = Loop ("", go) <body = b (int64 i, bool c) => (bool again, float[K] part) {
+        again = Identity (c)
+        part = Identity (x)
+      }>
+    }"""
+)
+LISTING = parser.parse_model(
+    HEADER
+    + """
+    g (bool go, float[1] x) => (seq(float[M]) last) {
+      empty = SequenceEmpty ()
+      [culprit] last = Loop ("", go, empty) <body = b (int64 i, bool c, seq(float[M]) n) => (bool again, seq(float[M]) next) {
+        again = Identity (c)
+        one = Add (x, x)
+        next = SequenceInsert (n, one)
+      }>
+    }"""
+)
+GO = {"go": np.array(True)}
+X = {"x": np.ones(1, np.float32)}
+
+
+def test_the_limit_of_iterations():
+    refused(ENDLESS, GO, says="1000 times.*loop_limit", code="resource limit", loop_limit=1000)
+
+
+@pytest.mark.parametrize("delay", [0, 0.05])
+def test_termination_by_another_thread(delay):
+    options = tenon.RunOptions()
+    endless = session(ENDLESS)
+    timer = threading.Timer(delay, lambda: setattr(options, "terminate", True))
+    timer.start()
+    with pytest.raises(tenon.Error, match="cancelled") as caught:
+        endless.run(None, GO, options)
+    timer.join()
+    assert caught.value.code == "cancelled"
+    options.terminate = False
+    with pytest.raises(tenon.Error, match="loop_limit"):
+        session(ENDLESS, loop_limit=3).run(None, GO, options)
+
+
+def test_loops_that_grow_meet_the_memory_limit():
+    refused(GROWING, GO | X, says="memory_limit", code="resource limit")
+    refused(COLLECTING, GO, says="memory_limit", code="resource limit")
+
+
+def test_lists_of_small_things_meet_the_memory_limit():
+    refused(LISTING, GO | X, says="memory_limit", code="resource limit", memory_limit=1 << 20)
+

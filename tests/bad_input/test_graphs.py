@@ -1,0 +1,201 @@
+"""Graphs that contradict themselves: cycles, names, nesting, functions, types."""
+
+import numpy as np
+import onnx
+import pytest
+import tenon
+from bad_input.refusals import floats, model_of, refused, run, session
+from onnx import TensorProto, helper
+
+X = floats(2, 3)
+FLOAT_INPUT = helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 3])
+
+
+def node(op_type, inputs, outputs, name="", **attributes):
+    return helper.make_node(op_type, inputs, outputs, name=name, **attributes)
+
+
+def test_cycles():
+    circle = [node("Add", ["x", "b"], ["a"], "first"), node("Neg", ["a"], ["b"], "second")]
+    refused(model_of(circle, [FLOAT_INPUT], ["b"]), says="cycle", place="first")
+    refused(model_of([node("Add", ["x", "a"], ["a"], "itself")], [FLOAT_INPUT], ["a"]), says="cycle", place="itself")
+    after = [*circle, node("Relu", ["x"], ["fine"], "outside")]
+    refused(model_of(after, [FLOAT_INPUT], ["fine"]), says="cycle", place="first")
+
+
+def test_a_cycle_through_a_body():
+    body = helper.make_graph([node("Neg", ["b"], ["inner"])], "body", [], [helper.make_empty_tensor_value_info("inner")])
+    nodes = [node("If", ["go"], ["a"], "branch", then_branch=body, else_branch=body), node("Neg", ["a"], ["b"], "back")]
+    refused(model_of(nodes, [], ["b"], {"go": np.array(True)}), says="cycle", place="branch")
+
+
+def test_names_defined_twice():
+    twice = [node("Neg", ["x"], ["same"]), node("Relu", ["x"], ["same"], "culprit")]
+    refused(model_of(twice, [FLOAT_INPUT], ["same"]), says="defined twice", place="same")
+    refused(model_of([node("Neg", ["x"], ["x"], "culprit")], [FLOAT_INPUT], ["x"]), place="x")
+    refused(model_of([node("Split", ["x"], ["a", "a"], num_outputs=2)], [FLOAT_INPUT], ["a"]), says="twice", place="'a'")
+    refused(model_of([], [FLOAT_INPUT, FLOAT_INPUT], ["x"]), says="twice", place="'x'")
+    model = model_of([], [], ["w"], {"w": X})
+    model.graph.initializer.append(model.graph.initializer[0])
+    refused(model, says="twice", place="'w'")
+    model = model_of([node("Neg", ["x"], ["w"])], [FLOAT_INPUT], ["w"], {"w": X})
+    refused(model, says="twice", place="'w'")
+
+
+def test_initializers_that_are_inputs_twice():
+    model = model_of([node("Neg", ["x"], ["y"])], [FLOAT_INPUT], ["y"], {"x": X})
+    model.graph.initializer.append(model.graph.initializer[0])
+    refused(model, says="twice", place="'x'")
+
+
+def test_undefined_names():
+    refused(model_of([node("Neg", ["ghost"], ["y"], "culprit")], [], ["y"]), says="'ghost'.*not defined")
+    refused(model_of([], [FLOAT_INPUT], ["ghost"]), says="not produced", place="'ghost'")
+    body = helper.make_graph([node("Neg", ["ghost"], ["r"], "inside")], "b", [], [helper.make_empty_tensor_value_info("r")])
+    branch = node("If", ["go"], ["y"], "culprit", then_branch=body, else_branch=body)
+    message = refused(model_of([branch], [], ["y"], {"go": np.array(True)}), says="'ghost'")
+    assert "inside" in message and "then_branch" in message
+
+
+def test_what_a_body_defines_is_not_visible_outside():
+    body = helper.make_graph([node("Neg", ["x"], ["r"])], "b", [], [helper.make_empty_tensor_value_info("r")])
+    nodes = [
+        node("If", ["go"], ["y"], then_branch=body, else_branch=body),
+        node("Neg", ["r"], ["z"], "culprit"),
+    ]
+    refused(model_of(nodes, [FLOAT_INPUT], ["z"], {"go": np.array(True)}), {"x": X}, says="'r'.*not defined")
+
+
+def test_functions_do_not_see_the_graph_that_calls_them():
+    call = helper.make_node("F", ["x"], ["y"], name="culprit", domain="own")
+    function = helper.make_function(
+        "own", "F", ["a"], ["b"], [node("Add", ["a", "x"], ["b"])], [helper.make_opsetid("", 21)]
+    )
+    refused(model_of([call], [FLOAT_INPUT], ["y"], functions=[function], opsets=[("own", 1)]), {"x": X}, says="'x'.*not")
+
+
+def nested_branches(depth):
+    value = helper.make_empty_tensor_value_info("r")
+    graph = helper.make_graph([node("Neg", ["x"], ["r"])], "b", [], [value])
+    for level in range(depth):
+        branch = node("If", ["go"], ["r"], f"level{level}", then_branch=graph, else_branch=graph)
+        graph = helper.make_graph([branch], "b", [], [value])
+        # One branch is enough to be deep; two would be exponentially large.
+        graph.node[0].attribute[1].g.CopyFrom(helper.make_graph([node("Neg", ["x"], ["r"])], "b", [], [value]))
+    model = model_of(list(graph.node), [FLOAT_INPUT], ["r"], {"go": np.array(True)})
+    return model
+
+
+def test_deep_bodies():
+    np.testing.assert_array_equal(run(nested_branches(10), {"x": X})[0], -X)
+    refused(nested_branches(90), {"x": X}, says="nested", place="node", code="resource limit")
+
+
+NAME, TYPE, SEQUENCE_TYPE, ELEMENT_TYPE, GRAPH, GRAPH_INPUT = 1, 2, 4, 1, 7, 11
+
+
+def field(number, message):
+    """A field of protobuf that holds bytes."""
+    length, size = len(message), b""
+    while length > 127:
+        size, length = size + bytes([length & 127 | 128]), length >> 7
+    return bytes([number << 3 | 2]) + size + bytes([length]) + message
+
+
+def test_deep_types():
+    # Written by hand: the protobuf library refuses to.
+    kind = helper.make_tensor_type_proto(TensorProto.FLOAT, [1]).SerializeToString()
+    for _ in range(90):
+        kind = field(SEQUENCE_TYPE, field(ELEMENT_TYPE, kind))
+    model = model_of([], [], ["deep"])
+    graph = model.graph.SerializeToString() + field(GRAPH_INPUT, field(NAME, b"deep") + field(TYPE, kind))
+    model.ClearField("graph")
+    refused(model.SerializeToString() + field(GRAPH, graph), says="nested", place="input", code="resource limit")
+
+
+def test_types_that_grow_with_every_node():
+    nodes = [node("SequenceConstruct", [f"v{i}"], [f"v{i + 1}"], f"wrap{i}") for i in range(5000)]
+    refused(model_of(nodes, [], ["v5000"], {"v0": X}), place="wrap")
+    nodes = [node("Optional", [f"v{i}"], [f"v{i + 1}"], f"wrap{i}") for i in range(5000)]
+    refused(model_of(nodes, [], ["v5000"], {"v0": X}), place="wrap")
+
+
+def calls(name, callee, count):
+    nodes = [helper.make_node(callee, [f"v{i}"], [f"v{i + 1}"], domain="own") for i in range(count)]
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("own", 1)]
+    return helper.make_function("own", name, ["v0"], [f"v{count}"], nodes, opsets)
+
+
+def test_recursive_functions():
+    call = helper.make_node("F", ["x"], ["y"], name="culprit", domain="own")
+    opsets = [("own", 1)]
+    refused(model_of([call], [FLOAT_INPUT], ["y"], functions=[calls("F", "F", 1)], opsets=opsets), says="recursive")
+    both = [calls("F", "G", 1), calls("G", "F", 1)]
+    refused(model_of([call], [FLOAT_INPUT], ["y"], functions=both, opsets=opsets), says="recursive")
+
+
+def test_functions_that_multiply():
+    chain = [calls(f"F{i}", f"F{i + 1}", 10) for i in range(20)]
+    end = helper.make_function("own", "F20", ["a"], ["b"], [node("Neg", ["a"], ["b"])], [helper.make_opsetid("", 21)])
+    call = helper.make_node("F0", ["x"], ["y"], name="culprit", domain="own")
+    model = model_of([call], [FLOAT_INPUT], ["y"], functions=[*chain, end], opsets=[("own", 1)])
+    with pytest.raises(tenon.Error, match="culprit.*more than 1000 nodes") as caught:
+        tenon.Model.load(model.SerializeToString(), max_nodes=1000)
+    assert caught.value.code == "resource limit"
+
+
+def test_shapes_whose_formula_multiplies():
+    declared = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n", "m"])
+    nodes = [node("Shape", ["x"], ["s0"]), node("ReduceSum", ["s0"], ["d0"], keepdims=0)]
+    for i in range(60):
+        nodes.append(node("Mul", [f"d{i}", f"d{i}"], [f"e{i}"]))
+        nodes.append(node("Div", [f"e{i}", "two"], [f"f{i}"]))
+        nodes.append(node("Add", [f"f{i}", f"d{i}"], [f"d{i + 1}"]))
+    nodes.append(node("ConstantOfShape", ["shape"], ["y"]))
+    nodes.append(node("Reshape", ["d60", "one"], ["shape"]))
+    model = model_of(nodes, [declared], ["y"], {"two": np.array(2), "one": np.array([1])})
+    assert session(model).get_outputs()[0].type == "tensor(float)"
+
+
+def test_unknown_ops_and_attributes():
+    refused(model_of([node("Frobnicate", ["x"], ["y"], "culprit")], [FLOAT_INPUT], ["y"]), {"x": X}, says="Frobnicate")
+    refused(model_of([node("Neg", ["x"], ["y"], "culprit", size=3)], [FLOAT_INPUT], ["y"]), says="no attribute 'size'")
+    refused(model_of([node("Softmax", ["x"], ["y"], "culprit", axis=0.5)], [FLOAT_INPUT], ["y"]), says="'axis'.*float")
+    domain = helper.make_node("Neg", ["x"], ["y"], name="culprit", domain="nowhere")
+    refused(model_of([domain], [FLOAT_INPUT], ["y"], opsets=[("nowhere", 1)]), {"x": X}, says="nowhere")
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "outputs"),
+    [("Neg", [], ["y"]), ("Neg", ["x", "x"], ["y"]), ("Neg", ["x"], ["y", "z"]), ("Add", ["x"], ["y"]),
+     ("Add", ["", "x"], ["y"]), ("Where", ["x", "x"], ["y"]), ("Concat", [], ["y"])],
+)  # fmt: skip
+def test_wrong_numbers_of_inputs_and_outputs(op_type, inputs, outputs):
+    attributes = {"axis": 0} if op_type == "Concat" else {}
+    refused(model_of([node(op_type, inputs, outputs, "culprit", **attributes)], [FLOAT_INPUT], ["y"]), {"x": X})
+
+
+def test_types_that_do_not_fit():
+    text = np.array(["a", "b"], object)
+    refused(model_of([node("Neg", ["t"], ["y"], "culprit")], [], ["y"], {"t": text}), says="string")
+    mixed = node("Add", ["x", "i"], ["y"], "culprit")
+    refused(model_of([mixed], [FLOAT_INPUT], ["y"], {"i": np.array([1])}), {"x": X}, says="int64")
+    sequence = [node("SequenceConstruct", ["x"], ["s"]), node("Neg", ["s"], ["y"], "culprit")]
+    refused(model_of(sequence, [FLOAT_INPUT], ["y"]), {"x": X}, says="seq")
+
+
+def test_conditions_that_are_no_conditions():
+    value = helper.make_empty_tensor_value_info("r")
+    body = helper.make_graph([node("Identity", ["x"], ["r"])], "b", [], [value])
+    untyped = onnx.ValueInfoProto(name="go")
+    for condition in (np.array([True, False]), np.array(1.0, np.float32), np.array([], bool)):
+        branch = node("If", ["go"], ["y"], "culprit", then_branch=body, else_branch=body)
+        refused(model_of([branch], [FLOAT_INPUT, untyped], ["y"]), {"x": X, "go": condition}, says="condition|bool")
+
+
+def test_models_without_what_a_model_needs():
+    for data in (b"", b"\x08\x0a", onnx.ModelProto(ir_version=10).SerializeToString()):
+        refused(data, says="no graph", place="ONNX")
+    no_opset = model_of([node("Neg", ["x"], ["y"])], [FLOAT_INPUT], ["y"])
+    del no_opset.opset_import[:]
+    assert np.array_equal(run(no_opset, {"x": X})[0], -X)
