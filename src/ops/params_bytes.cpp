@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/checked_math.h"
 #include "ops/op.h"
 
 namespace tenon {
@@ -86,17 +87,17 @@ class BytesReader final : public FieldVisitor {
     if (*dtype == DType::String) {
       std::vector<std::string> strings;
       field(name, strings);
-      read_tensor(v, *dtype, dims, [&](Tensor& t) {
-        if (static_cast<size_t>(t.size()) != strings.size()) return fail();
-        for (size_t i = 0; i < strings.size(); ++i) t.as_mutable<std::string>()[i] = strings[i];
-      });
+      if (failed_ || checked_product(dims) != static_cast<int64_t>(strings.size())) return fail();
+      make_tensor(v, *dtype, std::move(dims));
+      if (v.defined()) std::ranges::copy(strings, v.as_mutable<std::string>().begin());
     } else {
       std::string block;
       field(name, block);
-      read_tensor(v, *dtype, dims, [&](Tensor& t) {
-        if (t.bytes() != static_cast<int64_t>(block.size())) return fail();
-        if (!block.empty()) std::memcpy(t.mutable_data(), block.data(), block.size());
-      });
+      // Compared before memory is taken: a few bytes of dims can ask for any amount.
+      const auto elements = checked_product(dims);
+      if (failed_ || !elements || storage_bytes(*dtype, *elements) != static_cast<int64_t>(block.size())) return fail();
+      make_tensor(v, *dtype, std::move(dims));
+      if (v.defined() && !block.empty()) std::memcpy(v.mutable_data(), block.data(), block.size());
     }
   }
 
@@ -131,13 +132,10 @@ class BytesReader final : public FieldVisitor {
     }
     return static_cast<size_t>(n);
   }
-  template <class Fill>
-  void read_tensor(Tensor& v, DType dtype, const std::vector<int64_t>& dims, Fill fill) {
-    if (failed_) return;
-    auto t = Tensor::allocate(dtype, dims, nullptr);
+  void make_tensor(Tensor& v, DType dtype, std::vector<int64_t> dims) {
+    auto t = Tensor::allocate(dtype, std::move(dims), nullptr);
     if (!t.ok()) return fail();
-    fill(*t);
-    v = *t;
+    v = std::move(*t);
   }
 
   std::string_view rest_;

@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "base/file.h"
 #include "base/hash.h"
 #include "plan/plan.h"
 
@@ -18,9 +17,9 @@ struct PackedRecord {
   DType dtype = DType::Undefined;
   std::vector<int64_t> dims;
   std::string layout;
-  Hash128 content;            // of the bytes
-  Hash128 file;               // content id of the file that holds the bytes; all zero: this one
-  int64_t offset = 0;         // from the start of that file
+  Hash128 content;     // of the bytes
+  Hash128 file;        // content id of the file that holds the bytes; all zero: this one
+  int64_t offset = 0;  // from the start of that file
   int64_t bytes = 0;
   std::vector<int32_t> users;  // models that read it, by index
 };
@@ -31,6 +30,7 @@ struct SourceRecord {
   Hash128 content;
   // Absent: nowhere. InFile: `file` beside the artifact (or in a folder the caller names), checked by `content`.
   // Packed: the packed tensor number `packed` holds exactly these bytes. Embedded: in this file at `offset`.
+  // A field that the place does not use has its default.
   enum class Place : uint8_t { Absent, InFile, Packed, Embedded };
   Place place = Place::Absent;
   std::string file;
@@ -40,11 +40,11 @@ struct SourceRecord {
 
 // One model of the group.
 struct ModelRecord {
-  std::string name;                 // of the source file, without its folder and ending
-  Hash128 plan_key;                 // of plan and weight program: equal keys are interchangeable
+  std::string name;  // of the source file, without its folder and ending
+  Hash128 plan_key;  // of plan and weight program: equal keys are interchangeable
   std::shared_ptr<const Program> program;
-  std::vector<int32_t> slots;       // per slot the packed tensor, or -1 when it is still to be filled
-  std::vector<int32_t> sources;     // per source of the program the record in ArtifactContents::sources
+  std::vector<int32_t> slots;    // per slot the packed tensor, or -1 when it is still to be filled
+  std::vector<int32_t> sources;  // per source of the program the record in ArtifactContents::sources
 };
 
 struct ArtifactContents {

@@ -1,0 +1,149 @@
+#include "plan/plan_check.h"
+
+#include "base/checked_math.h"
+#include "ops/attention.h"
+
+namespace tenon {
+
+namespace {
+
+size_t body_count(const Step& step) {
+  if (!op_def(step.op).has_bodies) return 0;
+  if (step.op == OpId::If) return 2;
+  if (step.op != OpId::FlexAttention) return 1;
+  const auto& params = step.params.get<FlexAttentionParams>();
+  return static_cast<size_t>(params.has_score_mod) + static_cast<size_t>(params.has_prob_mod);
+}
+
+// Steps without bodies are checked by their shape rules when they are bound.
+Status check_bodies(const Step& step) {
+  const OpDef& def = op_def(step.op);
+  if (step.bodies.size() != body_count(step))
+    return invalid_model("{} has {} sub-plans, it needs {}", def.name, step.bodies.size(), body_count(step));
+  if (!def.has_bodies) return {};
+  const auto fits = [](const Arity& arity, size_t count) {
+    return static_cast<int64_t>(count) >= arity.min && static_cast<int64_t>(count) <= arity.max;
+  };
+  if (!fits(def.inputs, step.inputs.size()) || !fits(def.outputs, step.outputs.size()))
+    return invalid_model("{} does not take {} inputs and {} outputs", def.name, step.inputs.size(),
+                         step.outputs.size());
+  return {};
+}
+
+class PlanCheck {
+ public:
+  enum class Place { Program, Expression, Body };
+  PlanCheck(const Plan& plan, Place place, size_t slots)
+      : plan_(plan), place_(place), slots_(slots), defined_(plan.values.size(), false) {}
+
+  Status check() {
+    TN_RETURN_IF_ERROR(check_values());
+    TN_RETURN_IF_ERROR(check_entries());
+    for (size_t s = 0; s < plan_.steps.size(); ++s) {
+      Status status = check_step(plan_.steps[s]);
+      if (!status.ok()) return std::move(status).in(fmt::format("step {}", s));
+    }
+    if (plan_.output_names.size() != plan_.outputs.size())
+      return invalid_model("{} outputs have {} names", plan_.outputs.size(), plan_.output_names.size());
+    for (const PlanValueId v : plan_.outputs) {
+      if (v == kNoValue && place_ == Place::Body) continue;
+      TN_RETURN_IF_ERROR(read(v));
+    }
+    return {};
+  }
+
+ private:
+  bool in_range(PlanValueId v) const { return v >= 0 && static_cast<size_t>(v) < plan_.values.size(); }
+
+  Status read(PlanValueId v) const {
+    if (!in_range(v)) return invalid_model("value {} does not exist, there are {}", v, plan_.values.size());
+    if (!defined_[static_cast<size_t>(v)]) return invalid_model("value {} is read before it is made", v);
+    return {};
+  }
+  Status define(PlanValueId v) {
+    if (!in_range(v)) return invalid_model("value {} does not exist, there are {}", v, plan_.values.size());
+    if (defined_[static_cast<size_t>(v)]) return invalid_model("value {} is made twice", v);
+    defined_[static_cast<size_t>(v)] = true;
+    return {};
+  }
+
+  // Slots have their values from the start.
+  Status check_values() {
+    for (size_t v = 0; v < plan_.values.size(); ++v) {
+      const PlanValue& value = plan_.values[v];
+      const bool is_slot = value.storage == Storage::Slot;
+      const bool fits = is_slot ? value.slot >= 0 && static_cast<size_t>(value.slot) < slots_ : value.slot == -1;
+      if (!fits) return invalid_model("value {} has the slot {}, there are {}", v, value.slot, slots_);
+      defined_[v] = is_slot;
+    }
+    return {};
+  }
+
+  Status check_entries() {
+    for (const PlanInput& input : plan_.inputs) {
+      if (input.default_slot < -1 || input.default_slot >= static_cast<int64_t>(slots_))
+        return invalid_model("an input has the default slot {}, there are {}", input.default_slot, slots_);
+      TN_RETURN_IF_ERROR(define(input.value));
+    }
+    if (!plan_.captures.empty() && place_ != Place::Body) return invalid_model("only bodies may capture values");
+    for (const Capture& capture : plan_.captures) TN_RETURN_IF_ERROR(define(capture.inner));
+    return {};
+  }
+
+  Status check_step(const Step& step) {
+    TN_RETURN_IF_ERROR(check_bodies(step));
+    for (const PlanValueId v : step.inputs)
+      if (v != kNoValue) TN_RETURN_IF_ERROR(read(v));
+    for (const auto& body : step.bodies) {
+      for (const Capture& capture : body->captures) TN_RETURN_IF_ERROR(read(capture.outer));
+      TN_RETURN_IF_ERROR(PlanCheck(*body, Place::Body, slots_).check());
+    }
+    for (const PlanValueId v : step.outputs)
+      if (v != kNoValue) TN_RETURN_IF_ERROR(define(v));
+    return {};
+  }
+
+  const Plan& plan_;
+  Place place_;
+  size_t slots_;
+  std::vector<bool> defined_;
+};
+
+Status check_source_id(const Program& program, int32_t source) {
+  if (source >= 0 && static_cast<size_t>(source) < program.sources.size()) return {};
+  return invalid_model("source {} does not exist, there are {}", source, program.sources.size());
+}
+
+Status check_entry(const Program& program, size_t slot) {
+  const WeightEntry& entry = program.weight_program[slot];
+  if (entry.slot != static_cast<int64_t>(slot)) return invalid_model("the entry is for slot {}", entry.slot);
+  for (const int32_t source : entry.sources) TN_RETURN_IF_ERROR(check_source_id(program, source));
+  if (!entry.expression) {
+    if (entry.sources.size() == 1) return {};
+    return invalid_model("without an expression it needs one source, it has {}", entry.sources.size());
+  }
+  const Plan& expression = *entry.expression;
+  if (expression.inputs.size() != entry.sources.size() || expression.outputs.size() != 1)
+    return invalid_model("an expression of {} inputs and {} outputs is given {} sources", expression.inputs.size(),
+                         expression.outputs.size(), entry.sources.size());
+  return PlanCheck(expression, PlanCheck::Place::Expression, 0).check();
+}
+
+}  // namespace
+
+Status check_program(const Program& program) {
+  TN_RETURN_IF_ERROR(PlanCheck(program.plan, PlanCheck::Place::Program, program.weight_program.size()).check());
+  for (const SourceInfo& source : program.sources) {
+    const auto elements = checked_product(source.dims);
+    if (!elements || !storage_bytes(source.dtype, *elements))
+      return invalid_model("the source '{}' has an impossible shape", source.name);
+  }
+  for (size_t slot = 0; slot < program.weight_program.size(); ++slot) {
+    Status status = check_entry(program, slot);
+    if (!status.ok()) return std::move(status).in(fmt::format("slot {}", slot));
+  }
+  for (const Guard& guard : program.guards) TN_RETURN_IF_ERROR(check_source_id(program, guard.source));
+  return {};
+}
+
+}  // namespace tenon
