@@ -1,0 +1,45 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace tenon {
+
+// Named tensors to take weights from. What a tensor is costs nothing to ask; its bytes are read when asked for.
+// Thread-safe for concurrent reads.
+class WeightSource {
+ public:
+  struct Description {
+    DType dtype = DType::Undefined;
+    std::vector<int64_t> dims;
+  };
+
+  virtual ~WeightSource() = default;
+  // What messages call it: a path, "memory".
+  virtual std::string where() const = 0;
+  virtual std::vector<std::string> names() const = 0;  // sorted
+  virtual std::optional<Description> find(const std::string& name) const = 0;
+  // Views into mapped files where the elements can be used as they are.
+  virtual Result<Tensor> read(const std::string& name) const = 0;
+};
+
+// A .safetensors or .npz file, or an ONNX model: recognised by what the file holds, not by its name.
+Result<std::unique_ptr<WeightSource>> open_weight_source(const std::string& path);
+std::unique_ptr<WeightSource> weights_in_memory(std::map<std::string, Tensor> tensors);
+
+// Where the bytes of a tensor lie in a file of known layout.
+struct FileRegion {
+  WeightSource::Description description;
+  std::string file;  // relative to the folder
+  int64_t offset = 0, bytes = 0;
+};
+// A folder that holds files of the same names and layout as those that weights came from.
+Result<std::unique_ptr<WeightSource>> weights_in_folder(const std::string& folder,
+                                                        std::map<std::string, FileRegion> layout);
+
+}  // namespace tenon
