@@ -1,4 +1,4 @@
-"""Writes three small models with fixed random weights: mlp.onnx, cnn.onnx and newton.onnx.
+"""Writes four small models with fixed random weights: mlp.onnx, cnn.onnx, newton.onnx and collections.onnx.
 
 Usage: make_models.py FOLDER
 """
@@ -23,7 +23,8 @@ def tensor(name, shape, dtype=TensorProto.FLOAT):
 
 def model(name, nodes, inputs, outputs, initializers=()):
     graph = helper.make_graph(nodes, name, inputs, outputs, list(initializers))
-    result = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+    result = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", 4)], ir_version=10)
+    helper.set_model_props(result, {"made for": "examples"})
     onnx.checker.check_model(result, full_check=True)
     return result
 
@@ -107,10 +108,53 @@ def newton(_):
     return model("newton", nodes, [tensor("signed", ["n"])], [tensor("root", ["n"])], constants)
 
 
+def collections(_):
+    """Strings, a sequence, an optional and a map go in; strings, a sequence and a sequence of maps come out."""
+    tensor_type = helper.make_tensor_type_proto
+    inputs = [
+        tensor("words", ["n"], TensorProto.STRING),
+        helper.make_value_info("parts", helper.make_sequence_type_proto(tensor_type(TensorProto.FLOAT, ["k"]))),
+        helper.make_value_info("maybe", helper.make_optional_type_proto(tensor_type(TensorProto.FLOAT, ["m"]))),
+        helper.make_value_info(
+            "features", helper.make_map_type_proto(TensorProto.INT64, tensor_type(TensorProto.FLOAT, []))
+        ),
+    ]
+    names = ["oak", "ash"]
+    nodes = [
+        helper.make_node("StringConcat", ["words", "mark"], ["marked"]),
+        helper.make_node("ConcatFromSequence", ["parts"], ["joined"], axis=0),
+        helper.make_node("OptionalHasElement", ["maybe"], ["given"]),
+        helper.make_node("SequenceAt", ["parts", "zero"], ["first"]),
+        helper.make_node("SequenceAt", ["parts", "one"], ["second"]),
+        helper.make_node("SequenceConstruct", ["second", "first"], ["reversed"]),
+        helper.make_node(
+            "CastMap", ["features"], ["dense"], domain="ai.onnx.ml", map_form="SPARSE", max_map=4, cast_to="TO_FLOAT"
+        ),
+        helper.make_node("ReduceSum", ["joined"], ["sum"], keepdims=1),
+        helper.make_node("Concat", ["sum", "sum"], ["pair"], axis=0),
+        helper.make_node("ZipMap", ["pair"], ["scores"], domain="ai.onnx.ml", classlabels_strings=names),
+    ]
+    float_map = helper.make_map_type_proto(TensorProto.STRING, tensor_type(TensorProto.FLOAT, []))
+    outputs = [
+        tensor("marked", ["n"], TensorProto.STRING),
+        tensor("joined", ["total"]),
+        tensor("given", [], TensorProto.BOOL),
+        helper.make_value_info("reversed", helper.make_sequence_type_proto(tensor_type(TensorProto.FLOAT, None))),
+        tensor("dense", [1, 4]),
+        helper.make_value_info("scores", helper.make_sequence_type_proto(float_map)),
+    ]
+    constants = [
+        helper.make_tensor("mark", TensorProto.STRING, [], [b"!"]),
+        numpy_helper.from_array(np.array(0, np.int64), "zero"),
+        numpy_helper.from_array(np.array(1, np.int64), "one"),
+    ]
+    return model("collections", nodes, inputs, outputs, constants)
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for make in (mlp, cnn, newton):
+    for make in (mlp, cnn, newton, collections):
         path = folder / f"{make.__name__}.onnx"
         onnx.save(make(np.random.default_rng(7)), path)
         print(path)

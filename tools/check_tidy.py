@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Runs clang-tidy on what changed, then on the rest, as far as the time allows.
+"""Runs clang-tidy on every file of the library and its Python module.
 
-A result is kept under build/tidy by the content of the file, the project's headers it includes and
-the configuration, so nothing is looked at twice. Files changed since the last common commit with the
-main branch come first; `--all` checks every file, however long it takes.
+A clean result is kept in the user's cache folder, by the content of the file, the project's headers it includes and the
+configuration, so that nothing is looked at twice, in whichever checkout it is.
 """
 
 import argparse
@@ -12,7 +11,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -31,18 +29,6 @@ def project_dependencies(build):
         for path in own[:1]:
             result[path] = own
     return result
-
-
-def changed_files():
-    def git(*arguments):
-        result = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True)
-        return result.stdout.split() if result.returncode == 0 else []
-
-    base = (git("merge-base", "HEAD", "origin/main") or git("rev-parse", "HEAD"))[:1]
-    if base == git("rev-parse", "HEAD"):
-        base = git("rev-parse", "HEAD~1") or base
-    names = git("diff", "--name-only", *base) + git("ls-files", "--others", "--exclude-standard")
-    return {ROOT / name for name in names}
 
 
 def content_key(command, sources):
@@ -67,11 +53,9 @@ def tidy(build, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("build", type=Path, help="a build folder with compile_commands.json")
-    parser.add_argument("--all", action="store_true", help="check every file")
-    parser.add_argument("--seconds", type=float, default=240, help="when to stop without --all")
     arguments = parser.parse_args()
     build = arguments.build.resolve()
-    cache = ROOT / "build" / "tidy"
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tenon" / "tidy"
     cache.mkdir(parents=True, exist_ok=True)
 
     dependencies = project_dependencies(build)
@@ -87,14 +71,8 @@ def main():
         else:
             pending.append((path, key))
 
-    changed = changed_files()
-    pending.sort(key=lambda item: item[0] not in changed)
-    deadline = time.monotonic() + arguments.seconds
-
     def check(item):
         path, key = item
-        if not arguments.all and time.monotonic() > deadline:
-            return None
         text = tidy(build, path)
         if not text:
             key.touch()
@@ -103,10 +81,8 @@ def main():
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(check, pending))
     findings = [text for text in results if text]
-    left = sum(text is None for text in results)
     print("\n".join(findings), end="\n" if findings else "")
-    print(f"tidy: {len(results) - left} checked, {cached} known clean, {len(findings)} with findings"
-          + (f", {left} left for --all" if left else ""))  # fmt: skip
+    print(f"tidy: {len(results)} checked, {cached} known clean, {len(findings)} with findings")
     return 1 if findings else 0
 
 

@@ -38,25 +38,23 @@ class Error : public std::runtime_error {
 
 namespace detail {
 
-inline void check(tn_status* status) {
-  if (!status) return;
-  Error error(tn_status_code(status), tn_status_message(status));
-  tn_status_release(status);
-  throw error;
-}
-
-inline std::string take_text(char* text) {
-  std::string copy(text);
-  tn_string_release(text);
-  return copy;
-}
-
 template <class Handle, void (*release)(Handle*)>
 struct Release {
   void operator()(Handle* handle) const { release(handle); }
 };
 template <class Handle, void (*release)(Handle*)>
 using Owner = std::unique_ptr<Handle, Release<Handle, release>>;
+
+inline void check(tn_status* status) {
+  if (!status) return;
+  const Owner<tn_status, tn_status_release> owned(status);
+  throw Error(tn_status_code(status), tn_status_message(status));
+}
+
+inline std::string take_text(char* text) {
+  const Owner<char, tn_string_release> owned(text);
+  return text;
+}
 
 template <class T>
 struct DTypeOf;
@@ -373,9 +371,8 @@ class Model {
     char* data = nullptr;
     size_t size = 0;
     detail::check(tn_model_to_memory(get(), &data, &size));
-    std::string bytes(data, size);
-    tn_string_release(data);
-    return bytes;
+    const detail::Owner<char, tn_string_release> owned(data);
+    return std::string(data, size);
   }
   std::string describe(const std::string& sections = "summary") const {
     char* text = nullptr;
@@ -436,6 +433,15 @@ class Session {
   TypeView output_type(size_t i) const { return TypeView(tn_session_output_type(get(), i)); }
   // The node that computes an output; "" when it is an input or a weight.
   std::string output_node(size_t i) const { return tn_session_output_node(get(), i); }
+  // Bytes of run memory.
+  struct Memory {
+    int64_t used, peak;
+  };
+  Memory memory() const {
+    Memory memory{};
+    tn_session_memory(get(), &memory.used, &memory.peak);
+    return memory;
+  }
 
   // One value per input; an empty Value takes the input's default.
   std::vector<Value> run(std::span<const Value> inputs, Run* run = nullptr) const {

@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 
 from . import _tenon
-from ._errors import InvalidArgument, NotImplemented
+from ._errors import InvalidArgument
 
 # ONNX element type number -> numpy dtype. Types numpy lacks come from ml_dtypes.
 NUMPY_TYPES = {
@@ -161,8 +161,9 @@ def from_python(item, declared, copy=False):
     native = getattr(item, "_native", item)
     if isinstance(native, _tenon.Value):
         return native
-    if hasattr(item, "dense_shape"):
-        raise NotImplemented("sparse tensors cannot be fed to a model")
+    sparse = getattr(item, "_sparse", item)
+    if hasattr(sparse, "dense_shape"):
+        return value_from_array(sparse._dense(), True)
     if declared.kind == KIND_OPTIONAL:
         element = declared.element
         if item is None:

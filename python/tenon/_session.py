@@ -8,7 +8,7 @@ import threading
 import warnings
 
 from . import _info, _providers, _tenon
-from ._arrays import explain_names
+from ._arrays import explain_names, value_from_array
 from ._binding import IOBinding
 from ._config import EXTERNAL_FOLDER, NATIVE_PREFIX, RECORD_ASSIGNMENT
 from ._devices import cpu_memory, get_ep_devices
@@ -250,6 +250,9 @@ class InferenceSession:
 
 def _native_of(name, value):
     native = getattr(value, "_native", None)
+    sparse = getattr(value, "_sparse", None)
+    if sparse is not None:
+        native = value_from_array(sparse._dense(), True)
     if not isinstance(native, _tenon.Value):
-        raise InvalidArgument(f"input '{name}': an OrtValue that is not sparse is needed, not {type(value).__name__}")
+        raise InvalidArgument(f"input '{name}': an OrtValue is needed, not {type(value).__name__}")
     return native

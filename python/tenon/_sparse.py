@@ -1,10 +1,19 @@
-"""SparseTensor: coordinates and values, as onnxruntime holds them. Tenon's models take dense tensors only."""
+"""SparseTensor: coordinates and values, as onnxruntime holds them. A model that is fed one gets it dense."""
+
+import math
 
 import numpy as np
 
 from ._arrays import TYPE_NAMES, dtype_code
 from ._enums import OrtSparseFormat
 from ._errors import InvalidArgument, NotImplemented
+
+
+def _checked(indices, extent, what):
+    if indices.size and not (0 <= indices.min() and indices.max() < extent):
+        wrong = next(int(index) for index in indices if not 0 <= index < extent)
+        raise InvalidArgument(f"the {what} {wrong} is outside of 0 to {extent - 1}")
+    return indices
 
 
 class _Indices:
@@ -52,6 +61,30 @@ class SparseTensor:
 
     def _get_c_tensor(self):
         return self
+
+    def _positions(self):
+        """The linear index of every value; an index outside of the shape is an error."""
+        shape, count = self._shape, self._values.size
+        if self._format == OrtSparseFormat.ORT_SPARSE_COO:
+            indices = self._indices["indices"]
+            if indices.size == count:
+                return _checked(indices.reshape(-1), math.prod(shape), "linear index")
+            axes = [_checked(column, extent, f"index of axis {axis}")
+                    for axis, (column, extent) in enumerate(zip(indices.reshape(count, -1).T, shape))]
+            return np.ravel_multi_index(axes, shape) if count else np.zeros(0, np.int64)
+        columns, starts = _checked(self._indices["inner"], shape[1], "column"), self._indices["outer"]
+        lengths = np.diff(starts)
+        if starts[0] != 0 or starts[-1] != count or columns.size != count or (lengths < 0).any():
+            raise InvalidArgument(f"the outer indices of {count} values must rise from 0 to {count}")
+        return np.repeat(np.arange(shape[0]), lengths) * shape[1] + columns
+
+    def _dense(self):
+        """The tensor with every element; what has no value is zero, or the empty text."""
+        positions = self._positions()
+        strings = self._values.dtype.kind in "OUST"
+        dense = np.full(self._shape, "", object) if strings else np.zeros(self._shape, self._values.dtype)
+        dense.reshape(-1)[positions] = self._values.reshape(-1)
+        return dense
 
     def _view(self, kind):
         if self._format != kind:

@@ -28,9 +28,14 @@ const OnnxMap& onnx_map() {
 #include "ops/ops.def"
 #undef OP
     map_microsoft_activations(m);
+    map_microsoft_attention(m);
+    map_microsoft_block_quantized(m);
+    map_microsoft_convolutions(m);
     map_microsoft_matmuls(m);
     map_microsoft_normalizations(m);
     map_microsoft_quantized(m);
+    map_microsoft_quantized_layers(m);
+    map_microsoft_sequences(m);
     map_microsoft_transforms(m);
     return m;
   }();

@@ -28,9 +28,9 @@ Status check_past(const AttentionSizes& s, const Shape* past, const Dim& head, c
 
 Status check_agreement(const AttentionSizes& s, const Shape& k, const Shape& v) {
   if (differ(k[0], s.batch) || differ(v[0], s.batch)) return invalid_model("Q, K and V have different batch extents");
-  const size_t sequence = s.packed ? 1 : 2;
+  const size_t sequence = s.kv_packed ? 1 : 2;
   if (differ(v[sequence], s.kv_length)) return invalid_model("K and V have different sequence lengths");
-  if (!s.packed && differ(v[1], s.kv_heads)) return invalid_model("K and V have different numbers of heads");
+  if (!s.kv_packed && differ(v[1], s.kv_heads)) return invalid_model("K and V have different numbers of heads");
   if (s.q_heads.is_constant() && s.kv_heads.is_constant() &&
       (s.kv_heads.value() == 0 ? s.q_heads.value() != 0 : s.q_heads.value() % s.kv_heads.value() != 0))
     return invalid_model("{} query heads cannot share {} key heads", s.q_heads.value(), s.kv_heads.value());
@@ -41,34 +41,39 @@ Status check_agreement(const AttentionSizes& s, const Shape& k, const Shape& v) 
 
 Result<AttentionSizes> attention_sizes(const AttentionParams& p, const Shape& q, const Shape& k, const Shape& v,
                                        const Shape* past_key, const Shape* past_value) {
-  if ((q.size() != 3 && q.size() != 4) || k.size() != q.size() || v.size() != q.size())
+  const bool same_rank = k.size() == q.size(), only_q_packed = q.size() == 3 && k.size() == 4;
+  if ((q.size() != 3 && q.size() != 4) || k.size() != v.size() || !(same_rank || only_q_packed))
     return invalid_model("Q, K and V must all have rank 3 or 4, they are {}, {} and {}", shape_text(q), shape_text(k),
                          shape_text(v));
   AttentionSizes s;
   s.packed = q.size() == 3;
+  s.kv_packed = k.size() == 3;
   s.batch = q[0];
   Dim key_head;
   if (s.packed) {
     TN_RETURN_IF_ERROR(check_head_count("q_num_heads", p.q_num_heads));
-    TN_RETURN_IF_ERROR(check_head_count("kv_num_heads", p.kv_num_heads));
     s.q_heads = Dim(*p.q_num_heads);
-    s.kv_heads = Dim(*p.kv_num_heads);
     TN_ASSIGN_OR_RETURN(s.head, head_size(q[2], s.q_heads, "Q"));
+  } else {
+    s.q_heads = q[1];
+    s.head = q[3];
+  }
+  if (s.kv_packed) {
+    TN_RETURN_IF_ERROR(check_head_count("kv_num_heads", p.kv_num_heads));
+    s.kv_heads = Dim(*p.kv_num_heads);
     TN_ASSIGN_OR_RETURN(key_head, head_size(k[2], s.kv_heads, "K"));
     TN_ASSIGN_OR_RETURN(s.value_head, head_size(v[2], s.kv_heads, "V"));
   } else {
-    s.q_heads = q[1];
     s.kv_heads = k[1];
-    s.head = q[3];
     key_head = k[3];
     s.value_head = v[3];
-    if ((p.q_num_heads && differ(Dim(*p.q_num_heads), s.q_heads)) ||
-        (p.kv_num_heads && differ(Dim(*p.kv_num_heads), s.kv_heads)))
-      return invalid_model("'q_num_heads' or 'kv_num_heads' contradicts the 4-D inputs {} and {}", shape_text(q),
-                           shape_text(k));
   }
+  if ((p.q_num_heads && differ(Dim(*p.q_num_heads), s.q_heads)) ||
+      (p.kv_num_heads && differ(Dim(*p.kv_num_heads), s.kv_heads)))
+    return invalid_model("'q_num_heads' or 'kv_num_heads' contradicts the 4-D inputs {} and {}", shape_text(q),
+                         shape_text(k));
   s.q_length = q[s.packed ? 1 : 2];
-  s.kv_length = k[s.packed ? 1 : 2];
+  s.kv_length = k[s.kv_packed ? 1 : 2];
   s.past_length = past_key && past_key->size() == 4 ? (*past_key)[2] : Dim(0);
   if (differ(s.head, key_head))
     return invalid_model("heads of Q have {} features, those of K {}", s.head.to_string(), key_head.to_string());

@@ -28,7 +28,8 @@ struct AttentionParams {
 // Q, K and V seen as [batch, heads, sequence, head size].
 struct AttentionSizes {
   Dim batch, q_heads, kv_heads, q_length, kv_length, past_length, head, value_head;
-  bool packed = false;  // 3-D inputs [batch, sequence, heads * head size]
+  bool packed = false;     // Q and the result are 3-D: [batch, sequence, heads * head size]
+  bool kv_packed = false;  // so are K and V; they may be 4-D when Q is not
   Dim total_length() const { return past_length + kv_length; }
 };
 
@@ -52,28 +53,25 @@ struct FlexAttentionParams {
   }
 };
 
-struct RotaryEmbeddingParams {
-  bool interleaved = false;
-  int64_t num_heads = 0;             // of 3-D inputs
-  int64_t rotary_embedding_dim = 0;  // 0: the whole head
-  void fields(FieldVisitor& v) {
-    v.field("interleaved", interleaved);
-    v.field("num_heads", num_heads);
-    v.field("rotary_embedding_dim", rotary_embedding_dim);
-  }
+// What is added to the scores of an Attention when its mask comes as integers.
+struct AttentionBiasParams {
+  float mask_filter_value = -10000.0f;  // added where the mask forbids
+  void fields(FieldVisitor& v) { v.field("mask_filter_value", mask_filter_value); }
 };
 
 struct LinearAttentionParams {
   int64_t q_num_heads = 0, kv_num_heads = 0;
   float scale = 0.0f;  // 0: 1 / sqrt(head size)
   std::string update_rule = "gated_delta";
-  int64_t chunk_size = 64;  // a hint for other engines
+  int64_t chunk_size = 64;   // a hint for other engines
+  int64_t state_window = 0;  // more than 0: states carry a leading axis for the last steps
   void fields(FieldVisitor& v) {
     v.field("q_num_heads", q_num_heads);
     v.field("kv_num_heads", kv_num_heads);
     v.field("scale", scale);
     v.field("update_rule", update_rule);
     v.field("chunk_size", chunk_size);
+    v.field("state_window", state_window);
   }
   bool gated() const { return update_rule == "gated" || update_rule == "gated_delta"; }
   bool corrects() const { return update_rule == "delta" || update_rule == "gated_delta"; }

@@ -34,7 +34,20 @@ Status infer_cast_like(InferContext& c) {
   return infer_cast_to(c, c.dtype(1), c.params<CastLikeParams>());
 }
 
+Status infer_bit_split(InferContext& c) {
+  TN_RETURN_IF_ERROR(c.expect_tensor(0, {DType::UInt8, DType::Int8}));
+  const DType to = c.params<BitCastParams>().to;
+  if (!kSubByteInts.has(to))
+    return invalid_model("bytes split into {}, not into {}", kSubByteInts.to_string(), dtype_name(to));
+  std::optional<Shape> shape = c.in(0).shape;
+  if (shape && shape->empty()) return invalid_model("a scalar has no axis for the parts of a byte");
+  if (shape) shape->back() = shape->back() * Dim(8 / dtype_bits(to));
+  c.out(0, to, std::move(shape));
+  return {};
+}
+
 Status infer_bit_cast(InferContext& c) {
+  if (c.params<BitCastParams>().split) return infer_bit_split(c);
   constexpr TypeSet allowed = kNumbers | kSmallFloats | kSubByteInts | kBool | kComplex;
   TN_RETURN_IF_ERROR(c.expect_tensor(0, allowed));
   const DType from = c.dtype(0), to = c.params<BitCastParams>().to;

@@ -24,7 +24,12 @@ struct CastParams : CastLikeParams {
 
 struct BitCastParams {
   DType to = DType::Undefined;
-  void fields(FieldVisitor& v) { v.field("to", to); }
+  // A byte becomes the several elements it is packed from (lowest bits first), side by side along the last axis.
+  bool split = false;
+  void fields(FieldVisitor& v) {
+    v.field("to", to);
+    v.field("split", split);
+  }
 };
 
 }  // namespace tenon

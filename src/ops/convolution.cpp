@@ -182,9 +182,10 @@ Status infer_deform_conv(InferContext& c) {
 }
 
 Status infer_causal_conv(InferContext& c) {
-  const auto& activation = c.params<CausalConvParams>().activation;
+  const auto& [activation, state_window] = c.params<CausalConvParams>();
   if (activation != "none" && activation != "silu" && activation != "swish")
     return invalid_model("activation '{}' is none of none, silu and swish", activation);
+  TN_RETURN_IF_ERROR(check_state_window(state_window));
   TN_RETURN_IF_ERROR(check_conv_types(c, 4));
   TN_RETURN_IF_ERROR(c.expect_rank(0, 3));
   TN_RETURN_IF_ERROR(c.expect_rank(1, 3));
@@ -197,7 +198,8 @@ Status infer_causal_conv(InferContext& c) {
   if (differ(x[1], w[0]) || differ(w[1], Dim(1)) || w[2].equals(0))
     return invalid_model("the weights must have the shape [{}, 1, k], they have {}", x[1].to_string(), shape_text(w));
   TN_RETURN_IF_ERROR(expect_shape(c, 2, "the bias", {x[1]}));
-  const Shape state{x[0], x[1], w[2] - Dim(1)};
+  Shape state{x[0], x[1], w[2] - Dim(1)};
+  if (state_window > 0) state.insert(state.begin(), Dim(state_window));
   TN_RETURN_IF_ERROR(expect_shape(c, 3, "past_state", state));
   c.out(1, c.dtype(0), state);
   return {};

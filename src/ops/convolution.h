@@ -41,7 +41,11 @@ struct DeformConvParams {
 
 struct CausalConvParams {
   std::string activation = "none";
-  void fields(FieldVisitor& v) { v.field("activation", activation); }
+  int64_t state_window = 0;  // more than 0: states carry a leading axis for the last positions
+  void fields(FieldVisitor& v) {
+    v.field("activation", activation);
+    v.field("state_window", state_window);
+  }
 };
 
 // The result's shape of convolving input x [N, C, spatial...] with weights w [M, C / group, kernel...]; nothing while

@@ -1,5 +1,7 @@
 #include "ops/attention.h"
 
+#include <algorithm>
+
 #include "ops/shape_checks.h"
 
 namespace tenon {
@@ -12,15 +14,26 @@ Status check_params(const LinearAttentionParams& p) {
     return invalid_model("update_rule '{}' is none of linear, gated, delta and gated_delta", p.update_rule);
   if (p.q_num_heads < 1 || p.kv_num_heads < 1)
     return invalid_model("q_num_heads {} and kv_num_heads {} must be positive", p.q_num_heads, p.kv_num_heads);
-  if (p.q_num_heads % p.kv_num_heads != 0)
+  if (p.q_num_heads % p.kv_num_heads != 0 && p.kv_num_heads % p.q_num_heads != 0)
     return invalid_model("{} query heads cannot share {} key heads", p.q_num_heads, p.kv_num_heads);
-  return {};
+  return check_state_window(p.state_window);
 }
 
 Result<Dim> per_head(const Dim& features, int64_t heads, const char* what) {
   if (features.is_constant() && features.value() % heads != 0)
     return invalid_model("{} has {} features, which {} heads do not share evenly", what, features.value(), heads);
   return floor_div(features, Dim(heads));
+}
+
+// Heads of the key may serve several heads of the value each.
+Status check_key_heads(const Shape& key, const Dim& head, int64_t kv_heads) {
+  const Dim& features = key.back();
+  if (!features.is_constant() || !head.is_constant()) return {};
+  if (head.equals(0) && features.equals(0)) return {};
+  const bool whole = !head.equals(0) && features.value() > 0 && features.value() % head.value() == 0;
+  if (whole && kv_heads % (features.value() / head.value()) == 0) return {};
+  return invalid_model("a key of shape {} has no heads of {} features that {} value heads can share", shape_text(key),
+                       head.value(), kv_heads);
 }
 
 // [batch, time, one of these widths].
@@ -58,14 +71,16 @@ Status infer_linear_attention(InferContext& c) {
   TN_ASSIGN_OR_RETURN(Dim key_head, per_head(q[2], p.q_num_heads, "query"));
   TN_ASSIGN_OR_RETURN(Dim value_head, per_head(v[2], p.kv_num_heads, "value"));
   const Dim kv_heads(p.kv_num_heads);
-  TN_RETURN_IF_ERROR(check_gate(c, 1, "key", {key_head * kv_heads}));
+  TN_RETURN_IF_ERROR(check_gate(c, 1, "key", {k[2]}));
+  TN_RETURN_IF_ERROR(check_key_heads(k, key_head, p.kv_num_heads));
   TN_RETURN_IF_ERROR(check_gate(c, 2, "value", {v[2]}));
   if (differ(k[1], v[1])) return invalid_model("key and value have different lengths");
   TN_RETURN_IF_ERROR(check_gate(c, 4, "decay", {kv_heads, key_head * kv_heads}));
   TN_RETURN_IF_ERROR(check_gate(c, 5, "beta", {kv_heads, Dim(1)}));
-  const Shape state{q[0], kv_heads, key_head, value_head};
+  Shape state{q[0], kv_heads, key_head, value_head};
+  if (p.state_window > 0) state.insert(state.begin(), Dim(p.state_window));
   TN_RETURN_IF_ERROR(expect_shape(c, 3, "past_state", state));
-  c.out(0, c.dtype(0), Shape{q[0], q[1], value_head * Dim(p.q_num_heads)});
+  c.out(0, c.dtype(0), Shape{q[0], q[1], value_head * Dim(std::max(p.q_num_heads, p.kv_num_heads))});
   c.out(1, state_type, state);
   return {};
 }

@@ -99,16 +99,20 @@ Status check_layer_params(InferContext& c, size_t inputs) {
   return {};
 }
 
+// One number for every row, with ones in place of the normalized axes.
+Result<std::optional<Shape>> row_shape(InferContext& c) {
+  if (!c.shape(0)) return std::optional<Shape>();
+  TN_ASSIGN_OR_RETURN(int64_t axis, normalize_axis(c.params<LayerNormalizationParams>().axis, *c.rank(0)));
+  Shape reduced = *c.shape(0);
+  for (size_t i = static_cast<size_t>(axis); i < reduced.size(); ++i) reduced[i] = Dim(1);
+  return std::optional(reduced);
+}
+
 Status infer_layer_normalization(InferContext& c) {
   const auto& p = c.params<LayerNormalizationParams>();
   TN_RETURN_IF_ERROR(check_layer_params(c, 3));
   TN_RETURN_IF_ERROR(c.expect_same_dtype(1, 2));
-  std::optional<Shape> reduced;
-  if (c.shape(0)) {
-    TN_ASSIGN_OR_RETURN(int64_t axis, normalize_axis(p.axis, *c.rank(0)));
-    reduced = *c.shape(0);
-    for (size_t i = static_cast<size_t>(axis); i < reduced->size(); ++i) (*reduced)[i] = Dim(1);
-  }
+  TN_ASSIGN_OR_RETURN(const auto reduced, row_shape(c));
   c.out(0, c.in(0));
   c.out(1, p.stash_type, reduced);
   c.out(2, p.stash_type, reduced);
@@ -117,7 +121,9 @@ Status infer_layer_normalization(InferContext& c) {
 
 Status infer_rms_normalization(InferContext& c) {
   TN_RETURN_IF_ERROR(check_layer_params(c, 2));
+  TN_ASSIGN_OR_RETURN(auto reduced, row_shape(c));
   c.out(0, c.dtype(1), c.in(0).shape);
+  c.out(1, c.params<LayerNormalizationParams>().stash_type, std::move(reduced));
   return {};
 }
 
@@ -163,7 +169,7 @@ OpDef op_definition<OpId::LayerNormalization>() {
 }
 template <>
 OpDef op_definition<OpId::RMSNormalization>() {
-  return define<LayerNormalizationParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_rms_normalization});
+  return define<LayerNormalizationParams>({.inputs = {2, 2}, .outputs = {1, 2}, .infer = infer_rms_normalization});
 }
 template <>
 OpDef op_definition<OpId::LpNormalization>() {

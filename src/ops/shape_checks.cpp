@@ -17,4 +17,10 @@ Status expect_shape(InferContext& c, size_t i, const char* what, const Shape& ex
   return invalid_model("{} must have the shape {}, it has {}", what, shape_text(expected), shape_text(*shape));
 }
 
+Status check_state_window(int64_t state_window) {
+  constexpr int64_t kMostStates = 8;
+  if (state_window >= 0 && state_window <= kMostStates) return {};
+  return invalid_model("state_window is {}, it must be between 0 and {}", state_window, kMostStates);
+}
+
 }  // namespace tenon

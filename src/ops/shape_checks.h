@@ -12,4 +12,7 @@ bool differ(const Shape& a, const Shape& b);
 // Input i, when it is there and its rank known, must have this shape.
 Status expect_shape(InferContext& c, size_t i, const char* what, const Shape& expected);
 
+// How many of the last states an op with a running state keeps; 0: the last one, without an axis for them.
+Status check_state_window(int64_t state_window);
+
 }  // namespace tenon

@@ -14,7 +14,7 @@ def report_text(results):
     lines = [
         "# Conformance",
         "",
-        "Written by `python tests/conformance/runner.py --report docs/conformance.md`; not edited by hand.",
+        "Written by `./dev test conformance`; not edited by hand.",
         "",
         f"ONNX backend tests of the `onnx` package {onnx.__version__} (IR {onnx.IR_VERSION}, opset"
         f" {onnx.defs.onnx_opset_version()}). Integers, bools and strings are compared exactly, floats by the suite's"

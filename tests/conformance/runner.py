@@ -37,7 +37,7 @@ class SuiteResult:
         return lines + [f"{name}: passes but is listed as an exception ({reason_for(name)})" for name in stale]
 
 
-def run_suite(suite, name_filter=None, jobs=2, limits=Limits()):
+def run_suite(suite, name_filter=None, jobs=2, limits=Limits(seconds=300)):
     cases = [case for case in load_suite(suite) if name_filter is None or re.search(name_filter, case.name)]
     result = SuiteResult(suite, [case.name for case in cases])
     failures = {}

@@ -1,16 +1,25 @@
+import functools
 import re
 
 import pytest
 
-from conformance.cases import SUITES, load_suite
+from conformance.cases import REPO_ROOT, SUITES, load_suite
 from conformance.exceptions import EXCEPTIONS
+from conformance.report import write_report
 from conformance.runner import run_suite
+
+result_of = functools.cache(run_suite)
 
 
 @pytest.mark.parametrize("suite", SUITES)
 def test_failures_are_exactly_the_documented_exceptions(suite):
-    surprises = run_suite(suite).surprises()
+    surprises = result_of(suite).surprises()
     assert not surprises, f"{len(surprises)} cases contradict exceptions.py:\n" + "\n".join(surprises)
+
+
+def test_report():
+    """Writes what this run found; the text is the same for the same results."""
+    write_report(REPO_ROOT / "docs" / "conformance.md", [result_of(suite) for suite in SUITES])
 
 
 def test_suites_are_complete():

@@ -2,9 +2,10 @@
 
 import ml_dtypes
 import numpy as np
+import onnx
 import onnxruntime
 import tenon
-from onnx import TensorProto, helper
+from onnx import TensorProto, helper, numpy_helper
 
 ONNX_TYPES = {
     np.dtype(name): getattr(TensorProto, name.upper().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE"))
@@ -12,11 +13,15 @@ ONNX_TYPES = {
 }
 ONNX_TYPES[np.dtype(object)] = TensorProto.STRING
 ONNX_TYPES[np.dtype(ml_dtypes.bfloat16)] = TensorProto.BFLOAT16
+ONNX_TYPES[np.dtype(ml_dtypes.float8_e4m3fn)] = TensorProto.FLOAT8E4M3FN
+ONNX_TYPES[np.dtype(ml_dtypes.int4)] = TensorProto.INT4
+ONNX_TYPES[np.dtype(ml_dtypes.uint4)] = TensorProto.UINT4
 
 
-def microsoft_model(op_type, inputs, outputs=1, domain="com.microsoft", constants=(), **attributes):
+def microsoft_model(op_type, inputs, outputs=1, domain="com.microsoft", constants=(), typed=(), **attributes):
     """The bytes of a model with one node. inputs: name -> array, or None for an absent one; `constants` become
-    initializers, as scales and zero points mostly are. outputs: how many, or their names ("" for an absent one)."""
+    initializers, as scales and zero points mostly are. outputs: how many, or their names ("" for an absent one).
+    typed: outputs that must say that they are float32."""
     names = [f"out{i}" for i in range(outputs)] if isinstance(outputs, int) else outputs
     input_names = [name if value is not None else "" for name, value in inputs.items()]
     node = helper.make_node(op_type, input_names, names, domain=domain, **attributes)
@@ -26,11 +31,11 @@ def microsoft_model(op_type, inputs, outputs=1, domain="com.microsoft", constant
         for name, value in given.items()
         if name not in constants
     ]
-    initializers = [
-        helper.make_tensor(name, ONNX_TYPES[given[name].dtype], given[name].shape, given[name].tobytes(), raw=True)
-        for name in constants
-    ]
+    initializers = [numpy_helper.from_array(given[name], name) for name in constants]
     results = [helper.make_empty_tensor_value_info(name) for name in names if name]
+    for value in results:
+        if value.name in typed:
+            value.type.tensor_type.elem_type = TensorProto.FLOAT
     graph = helper.make_graph([node], "g", declared, results, initializers)
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
     return helper.make_model(graph, opset_imports=opsets, ir_version=9).SerializeToString()
@@ -43,6 +48,18 @@ def feeds_of(inputs, constants=()):
 def run_tenon(op_type, inputs, outputs=1, constants=(), **attributes):
     model = microsoft_model(op_type, inputs, outputs, constants=constants, **attributes)
     return tenon.InferenceSession(model).run(None, feeds_of(inputs, constants))
+
+
+def session_without_shapes(model, keep_ranks=False):
+    """A session of the model whose inputs have no declared extents, and no ranks unless they are kept."""
+    model = onnx.load_from_string(model)
+    for value in model.graph.input:
+        if keep_ranks:
+            for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+                dim.dim_param = f"{value.name}_{axis}"
+        else:
+            value.type.tensor_type.ClearField("shape")
+    return tenon.InferenceSession(model.SerializeToString())
 
 
 def run_onnxruntime(op_type, inputs, outputs=1, constants=(), **attributes):

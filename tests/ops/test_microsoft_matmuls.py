@@ -2,7 +2,14 @@
 
 import numpy as np
 import pytest
-from microsoft_models import assert_close, compare_with_onnxruntime, normal, run_tenon
+from microsoft_models import (
+    assert_close,
+    compare_with_onnxruntime,
+    microsoft_model,
+    normal,
+    run_tenon,
+    session_without_shapes,
+)
 
 
 @pytest.fixture
@@ -29,6 +36,22 @@ def test_fused_matmul_of_batches_behind_rows(rng, trans_a, trans_b):
     b = normal(rng, 5, 2, 3, 6) if not trans_b else normal(rng, 6, 2, 3, 5)
     flags = {"transA": trans_a, "transB": trans_b, "transBatchA": 1, "transBatchB": 1}
     compare_with_onnxruntime("FusedMatMul", {"A": a, "B": b}, **flags)
+
+
+@pytest.mark.parametrize("keep_ranks", [False, True])
+@pytest.mark.parametrize("flags", [(0, 1), (1, 0), (1, 1)])
+def test_fused_matmul_of_unknown_shapes(rng, keep_ranks, flags):
+    batch, matrix = flags
+    inputs = {
+        "A": normal(rng, 2, 4, 5) if not batch else normal(rng, 5 if matrix else 4, 2, 4 if matrix else 5),
+        "B": normal(rng, 6, 5),
+    }  # fmt: skip
+    attributes = {"transBatchA": batch, "transA": matrix, "transB": 1}
+    if matrix and not batch:
+        inputs["A"] = normal(rng, 2, 5, 4)
+    model = microsoft_model("FusedMatMul", inputs, **attributes)
+    (y,) = session_without_shapes(model, keep_ranks).run(None, inputs)
+    np.testing.assert_array_equal(y, run_tenon("FusedMatMul", inputs, **attributes)[0])
 
 
 @pytest.mark.parametrize("dtype", [np.float16, np.float64])

@@ -2,7 +2,14 @@
 
 import numpy as np
 import pytest
-from microsoft_models import assert_close, compare_with_onnxruntime, normal, run_tenon
+from microsoft_models import (
+    assert_close,
+    compare_with_onnxruntime,
+    microsoft_model,
+    normal,
+    run_tenon,
+    session_without_shapes,
+)
 
 
 @pytest.fixture
@@ -24,6 +31,25 @@ def test_skip_layer_normalization(rng, dtype, skip_shape, optional):
         "gamma": normal(rng, 8, dtype=dtype), "beta": beta, "bias": bias,
     }  # fmt: skip
     compare_with_onnxruntime("SkipLayerNormalization", inputs, ["y", "", "", "sum"], epsilon=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+def test_statistics_of_skip_layer_normalizations(rng, dtype):
+    inputs = {
+        "input": normal(rng, 2, 3, 8, dtype=dtype), "skip": normal(rng, 2, 3, 8, dtype=dtype),
+        "gamma": normal(rng, 8, dtype=dtype),
+    }  # fmt: skip
+    total = (inputs["input"] + inputs["skip"]).astype(np.float64)
+    _, mean, inverse, _ = run_tenon("SkipLayerNormalization", inputs, 4, epsilon=1e-3)
+    assert_close(mean, total.mean(axis=2, keepdims=True).astype(np.float32))
+    assert_close(inverse, (1 / np.sqrt(total.var(axis=2, keepdims=True) + 1e-3)).astype(np.float32))
+    outputs = ["y", "", "inverse", "sum"]
+    _, inverse, _ = run_tenon("SkipSimplifiedLayerNormalization", inputs, outputs, epsilon=1e-3)
+    expected = (1 / np.sqrt((total**2).mean(axis=2, keepdims=True) + 1e-3)).astype(np.float32)
+    assert_close(inverse, expected)
+    x = {"X": total.astype(dtype), "scale": inputs["gamma"]}
+    compare_with_onnxruntime("SimplifiedLayerNormalization", x, 2, domain="", axis=-1, epsilon=1e-3, stash_type=1)
+    assert_close(run_tenon("SimplifiedLayerNormalization", x, 2, axis=-1, epsilon=1e-3)[1], expected)
 
 
 def test_skip_layer_normalization_has_a_small_default_epsilon(rng):
@@ -151,6 +177,15 @@ def test_gated_rms_norm(rng, dtype, activation, width):
         "gate": normal(rng, 2, 3, width, dtype=dtype),
     }  # fmt: skip
     compare_with_onnxruntime("GatedRMSNorm", inputs, activation=activation, epsilon=1e-4)
+
+
+def test_normalizations_of_unknown_shapes(rng):
+    inputs = {"X": normal(rng, 2, 3, 8), "scale": normal(rng, 4), "gate": normal(rng, 2, 3, 8)}
+    (y,) = session_without_shapes(microsoft_model("GatedRMSNorm", inputs)).run(None, inputs)
+    np.testing.assert_array_equal(y, run_tenon("GatedRMSNorm", inputs)[0])
+    inputs = {"X": normal(rng, 2, 3, 4, 6), "gamma": normal(rng, 6), "beta": normal(rng, 6)}
+    (y,) = session_without_shapes(microsoft_model("GroupNorm", inputs, groups=3, activation=1)).run(None, inputs)
+    np.testing.assert_array_equal(y, run_tenon("GroupNorm", inputs, groups=3, activation=1)[0])
 
 
 def test_gated_rms_norm_refuses_other_activations(rng):

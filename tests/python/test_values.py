@@ -2,7 +2,9 @@
 
 import ml_dtypes
 import numpy as np
+import onnx
 import pytest
+from onnx import TensorProto, helper
 from python.models import add, identity, optional_type, passing, sequence_type
 
 import tenon
@@ -185,13 +187,48 @@ def test_sparse_tensors(ort):
     assert value.is_sparse_tensor() and value.as_sparse_tensor().values().tolist() == [1, 2]
 
 
-def test_sparse_tensors_are_not_fed():
-    coo = tenon.SparseTensor.sparse_coo_from_numpy([2], np.ones(1, np.float32), [0], tenon.OrtDevice.make("cpu", 0))
-    with pytest.raises(tenon.capi.onnxruntime_pybind11_state.NotImplemented, match="sparse"):
-        tenon.InferenceSession(identity()).run(None, {"x": coo})
-    with pytest.raises(tenon.Error, match="sparse"):
-        tenon.InferenceSession(identity()).run_with_ort_values(
-            None, {"x": tenon.OrtValue.ort_value_from_sparse_tensor(coo)})
+def sparse_model():
+    """y = 2 x for a sparse x of two by three numbers."""
+    x = onnx.ValueInfoProto(name="x")
+    x.type.sparse_tensor_type.elem_type = TensorProto.FLOAT
+    for extent in (2, 3):
+        x.type.sparse_tensor_type.shape.dim.add(dim_value=extent)
+    y = helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 3])
+    graph = helper.make_graph([helper.make_node("Add", ["x", "x"], ["y"])], "sparse", [x], [y])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10).SerializeToString()
+
+
+CPU = tenon.OrtDevice.make("cpu", 0)
+DENSE = [[0, 0, 5], [7, 0, 0]]
+SPARSE = {
+    "linear": lambda values: tenon.SparseTensor.sparse_coo_from_numpy([2, 3], values, np.array([2, 3]), CPU),
+    "pairs": lambda values: tenon.SparseTensor.sparse_coo_from_numpy([2, 3], values, np.array([[0, 2], [1, 0]]), CPU),
+    "rows": lambda values: tenon.SparseTensor.sparse_csr_from_numpy([2, 3], values, [2, 0], [0, 1, 2], CPU),
+}
+
+
+@pytest.mark.parametrize("form", SPARSE)
+def test_sparse_tensors_are_fed(form):
+    session = tenon.InferenceSession(sparse_model())
+    sparse = SPARSE[form](np.array([5, 7], np.float32))
+    expected = 2 * np.array(DENSE, np.float32)
+    for fed in (sparse, tenon.OrtValue.ort_value_from_sparse_tensor(sparse), np.array(DENSE, np.float32)):
+        assert session.run(None, {"x": fed})[0].tolist() == expected.tolist()
+    value = tenon.OrtValue.ort_value_from_sparse_tensor(sparse)
+    assert session.run_with_ort_values(None, {"x": value})[0].numpy().tolist() == expected.tolist()
+
+
+def test_wrong_indices_of_sparse_tensors_are_named():
+    session, values = tenon.InferenceSession(sparse_model()), np.array([5, 7], np.float32)
+    wrong = {
+        "linear index 6": tenon.SparseTensor.sparse_coo_from_numpy([2, 3], values, np.array([2, 6]), CPU),
+        "index of axis 1 -1": tenon.SparseTensor.sparse_coo_from_numpy([2, 3], values, np.array([[0, -1], [1, 0]]), CPU),
+        "column 3": tenon.SparseTensor.sparse_csr_from_numpy([2, 3], values, [3, 0], [0, 1, 2], CPU),
+        "outer indices": tenon.SparseTensor.sparse_csr_from_numpy([2, 3], values, [2, 0], [0, 3, 2], CPU),
+    }
+    for message, sparse in wrong.items():
+        with pytest.raises(tenon.Error, match=message):
+            session.run(None, {"x": sparse})
 
 
 def test_devices(ort):

@@ -1,5 +1,6 @@
 // Inputs that point into something or name something: they must stay inside it.
 #include "compiler/inputs/accepted_rules.h"
+#include "ops/group_query_attention.h"
 
 namespace tenon {
 
@@ -24,6 +25,14 @@ Accepted embedding(const ConsumerView& c, size_t i) {
   if (i == 1) return index_into(c.extent(kSegments, 0));
   const bool is_position = i >= 8 && is_integer_input(c, i);
   return is_position ? index_into(c.extent(kPositions, 0)) : i == 7 ? Accepted::range(0, 1) : Accepted{};
+}
+
+// Lengths of sequences that use the whole past, and positions that are in the tables.
+Accepted sequence_lengths(const ConsumerView& c, size_t i) {
+  const int64_t total = c.extent(kGqaPastKey, 2).value_or(0) + c.extent(kGqaQuery, 1).value_or(1);
+  const double exactly = static_cast<double>(i == kGqaSeqlens ? total - 1 : total);
+  if (i == kGqaSeqlens || i == kGqaTotal) return Accepted::range(exactly, exactly);
+  return i == kGqaPositions ? Accepted::range(0, 0) : Accepted{};
 }
 
 Accepted known_words(const ConsumerView& c, const char* words, const char* numbers) {
@@ -65,9 +74,14 @@ std::optional<Accepted> accepted_as_index(const ConsumerView& c, size_t i) {
     case OpId::SoftmaxCrossEntropyLoss:
       return i == 1 ? index_into(c.extent(0, 1)) : Accepted{};
     case OpId::RotaryEmbedding:
+    case OpId::MRotaryEmbedding:
       return i == 3 ? index_into(c.extent(1, 0)) : Accepted{};
-    case OpId::MsRotaryEmbedding:
-      return i == 1 ? index_into(c.extent(2, 0)) : Accepted{};
+    case OpId::GroupQueryAttention:
+      return sequence_lengths(c, i);
+    case OpId::AttentionBias:
+      return i == 3 ? Accepted::range(0, 1) : Accepted{};
+    case OpId::KeyValueCache:
+      return i >= 2 ? Accepted::range(0, 0) : moved(c);
     case OpId::NonMaxSuppression:
       return i == 2 ? Accepted::range(1, 4) : i > 2 ? Accepted::range(0, 0.9) : Accepted{};
     case OpId::RoiAlign:

@@ -37,7 +37,18 @@ void import_cast_like(ImportNode& n) {
   n.finish(n.emit(OpId::Cast, Params::of(params), {n.input(0)}));
 }
 
+void import_bit_cast(ImportNode& n) {
+  BitCastParams params;
+  params.to = dtype_from_onnx(n.int_attribute("to", 0)).value_or(DType::Undefined);
+  n.finish(n.emit(OpId::BitCast, Params::of(params), n.inputs()));
+}
+
 }  // namespace
+
+template <>
+void onnx_mapping<OpId::BitCast>(OnnxMap& map) {
+  map.custom(kOnnxDomain, "BitCast", OpId::BitCast, import_bit_cast);
+}
 
 template <>
 void onnx_mapping<OpId::Cast>(OnnxMap& map) {

@@ -97,11 +97,17 @@ void import_crop(ImportNode& n) {
         invalid_model("border needs 4 entries and scale none or 2; they have {} and {}", border.size(), scale.size()));
   for (int64_t x : {border[0], border[1], border[2], border[3]})
     if (x < 0 || x > std::numeric_limits<int32_t>::max()) return n.fail(invalid_model("border has the entry {}", x));
+  const auto& shape = n.type(n.input(0)).shape;
+  if (shape && shape->size() != 4) return n.fail(invalid_model("an image has 4 axes, this one {}", shape->size()));
   std::vector<int64_t> ends(2);
   for (size_t i = 0; i < 2; ++i) {
     const int64_t start = border[1 - i], end = border[3 - i];
     if (!scale.empty() && (scale[i] < 0 || scale[i] > std::numeric_limits<int32_t>::max()))
       return n.fail(invalid_model("scale has the entry {}", scale[i]));
+    const int64_t needed = start + (scale.empty() ? end : scale[i]);
+    if (shape && (*shape)[2 + i].is_constant() && (*shape)[2 + i].value() < needed)
+      return n.fail(invalid_model("border and scale need {} {}, the image has {}", needed, i == 0 ? "rows" : "columns",
+                                  (*shape)[2 + i].value()));
     ends[i] = !scale.empty() ? start + scale[i] : end == 0 ? std::numeric_limits<int64_t>::max() : -end;
   }
   n.finish(n.emit(OpId::Slice, default_params(OpId::Slice),

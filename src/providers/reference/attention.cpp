@@ -87,7 +87,7 @@ Result<Doubles> join_cache(KernelContext& c, size_t past_input, size_t input, co
     double* to = joined.data() + plane * e.total * size;
     if (e.past > 0) std::copy_n(past.data() + plane * e.past * size, e.past * size, to);
     for (int64_t t = 0; t < length; ++t)
-      std::copy_n(now.data() + e.row(plane / e.kv_heads, plane % e.kv_heads, t, e.kv_heads, length) * size, size,
+      std::copy_n(now.data() + e.kv_row(plane / e.kv_heads, plane % e.kv_heads, t) * size, size,
                   to + (e.past + t) * size);
   }
   return joined;
@@ -126,7 +126,7 @@ class Attention {
   // One query against all keys; every stage is rounded to the type the definition computes it in.
   void attend(const Bias& bias, int64_t b, int64_t h, int64_t i) {
     const int64_t kv_plane = b * e_.kv_heads + h / (e_.q_heads / e_.kv_heads);
-    const int64_t row = e_.row(b, h, i, e_.q_heads, e_.q_length);
+    const int64_t row = e_.q_row(b, h, i);
     std::vector<double> scores(static_cast<size_t>(e_.total)), added(scores.size());
     const std::vector<double> query = scaled_query(row);
     for (int64_t j = 0; j < e_.total; ++j) {
@@ -182,9 +182,9 @@ Result<AttentionExtents> AttentionExtents::of(KernelContext& c, const AttentionP
   const auto q = shape(0), k = shape(1), v = shape(2), past_key = shape(4), past_value = shape(5);
   TN_ASSIGN_OR_RETURN(
       auto s, attention_sizes(p, *q, *k, *v, past_key ? &*past_key : nullptr, past_value ? &*past_value : nullptr));
-  return AttentionExtents{s.batch.value(),    s.q_heads.value(),        s.kv_heads.value(),
-                          s.q_length.value(), s.total_length().value(), s.past_length.value(),
-                          s.head.value(),     s.value_head.value(),     s.packed};
+  return AttentionExtents{
+      s.batch.value(),       s.q_heads.value(), s.kv_heads.value(),   s.q_length.value(), s.total_length().value(),
+      s.past_length.value(), s.head.value(),    s.value_head.value(), s.packed,           s.kv_packed};
 }
 
 template <>

@@ -8,12 +8,17 @@ namespace tenon {
 // The sizes of a running attention.
 struct AttentionExtents {
   int64_t batch = 0, q_heads = 0, kv_heads = 0, q_length = 0, total = 0, past = 0, head = 0, value_head = 0;
-  bool packed = false;
+  bool packed = false, kv_packed = false;
 
   static Result<AttentionExtents> of(KernelContext& c, const AttentionParams& params);
 
-  // The number of a head's vector in an input or output: [batch, heads, length] or, packed, [batch, length, heads].
-  int64_t row(int64_t b, int64_t h, int64_t t, int64_t heads, int64_t length) const {
+  // The number of a head's vector in Q and the result, or in K and V.
+  int64_t q_row(int64_t b, int64_t h, int64_t t) const { return row(packed, b, h, t, q_heads, q_length); }
+  int64_t kv_row(int64_t b, int64_t h, int64_t t) const { return row(kv_packed, b, h, t, kv_heads, total - past); }
+
+ private:
+  // Of [batch, heads, length] or, packed, [batch, length, heads].
+  static int64_t row(bool packed, int64_t b, int64_t h, int64_t t, int64_t heads, int64_t length) {
     return packed ? (b * length + t) * heads + h : (b * heads + h) * length + t;
   }
 };

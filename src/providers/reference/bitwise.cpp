@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "ops/cast.h"
 #include "providers/reference/elementwise.h"
 
 namespace tenon {
@@ -25,8 +26,20 @@ T shift(T x, T amount, bool left) {
   return left ? static_cast<T>(static_cast<uint64_t>(x) << amount) : static_cast<T>(x >> amount);
 }
 
+Status split_bytes(const TensorView& in, const TensorView& out) {
+  return dispatch<Int4, UInt4, Int2, UInt2>(out.dtype, [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const int bits = dtype_bits(out.dtype);
+    T* to = static_cast<T*>(out.data);
+    for (uint8_t byte : raw<uint8_t>(in))
+      for (int shift = 0; shift < 8; shift += bits) *to++ = T(int64_t{byte} >> shift);
+    return Status();
+  });
+}
+
 Status reinterpret(KernelContext& c) {
   const TensorView &in = c.in(0), &out = c.out(0);
+  if (c.params<BitCastParams>().split) return split_bytes(in, out);
   if (out.dtype == DType::Bool) {  // a bool is 0 or 1, whatever the bits were
     for (int64_t i = 0; i < in.size(); ++i)
       out.as<bool>()[static_cast<size_t>(i)] = raw<uint8_t>(in)[static_cast<size_t>(i)] != 0;

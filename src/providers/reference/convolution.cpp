@@ -121,27 +121,33 @@ Status run_causal_conv(KernelContext& c) {
   if (product(c.in(0).dims) == 0 && (!c.wants(1) || c.out(1).size() == 0)) return {};
   const int64_t planes = c.in(0).dims[0] * c.in(0).dims[1], channels = c.in(0).dims[1], length = c.in(0).dims[2];
   const int64_t taps = c.in(1).dims[2], kept = taps - 1;
-  const bool silu = c.params<CausalConvParams>().activation != "none";
+  const auto& p = c.params<CausalConvParams>();
+  const int64_t slots = std::max<int64_t>(1, p.state_window);
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles w, read_doubles(c, 1));
   TN_ASSIGN_OR_RETURN(Doubles bias, read_doubles(c, 2));
   TN_ASSIGN_OR_RETURN(Doubles past, read_doubles(c, 3));
   TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(planes * length, 0.0, c.budget()));
-  TN_ASSIGN_OR_RETURN(Doubles present, Doubles::filled(planes * kept, 0.0, c.budget()));
+  TN_ASSIGN_OR_RETURN(Doubles present, Doubles::filled({slots, planes, kept}, 0.0, c.budget()));
   for (int64_t plane = 0; plane < planes; ++plane) {
     const int64_t channel = plane % channels;
-    // Position 0 is the first of the past.
+    // Position 0 is the first of the past, which is the last of its slots.
     auto at = [&](int64_t position) {
       if (position >= kept) return x[plane * length + position - kept];
-      return past.present() ? past[plane * kept + position] : 0.0;
+      return past.present() ? past[((slots - 1) * planes + plane) * kept + position] : 0.0;
     };
     for (int64_t i = 0; i < length; ++i) {
       double sum = bias.present() ? bias[channel] : 0.0;
       for (int64_t t = 0; t < taps; ++t) sum += at(i + t) * w[channel * taps + t];
       sum = round_to(c.out(0).dtype, sum);
-      y[plane * length + i] = silu ? sum / (1.0 + std::exp(-sum)) : sum;
+      y[plane * length + i] = p.activation != "none" ? sum / (1.0 + std::exp(-sum)) : sum;
     }
-    for (int64_t i = 0; i < kept; ++i) present[plane * kept + i] = at(length + i);
+    // Slot j holds the state that is `back` positions old; states from before this call are not told, but the last is.
+    for (int64_t j = 0; j < slots; ++j) {
+      const int64_t back = slots - 1 - j;
+      if (back > 0 && back >= length) continue;
+      for (int64_t i = 0; i < kept; ++i) present[(j * planes + plane) * kept + i] = at(length - back + i);
+    }
   }
   y.store(c.out(0));
   if (c.wants(1)) present.store(c.out(1));

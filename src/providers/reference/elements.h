@@ -39,7 +39,7 @@ T narrow(Wide<T> x) {
 template <class... Ts, class F>
 Status dispatch(DType dtype, F&& f) {
   Status status = unsupported("element type {} is not supported here", dtype_name(dtype));
-  ((dtype == dtype_of<Ts> ? (status = f(TypeTag<Ts>{}), true) : false) || ...);
+  static_cast<void>(((dtype == dtype_of<Ts> && (status = f(TypeTag<Ts>{}), true)) || ...));
   return status;
 }
 template <class F>

@@ -93,7 +93,8 @@ Status normalize_channel_blocks(KernelContext& c, int64_t blocks_per_item, float
   return {};
 }
 
-// Rows over the axes from `axis` on; centered: around their mean, else around zero.
+// Rows over the axes from `axis` on; centered: around their mean, which is then output 1, else around zero. The last
+// output is what rows are multiplied with.
 Status normalize_rows(KernelContext& c, bool centered) {
   const auto& p = c.params<LayerNormalizationParams>();
   const TensorView &in = c.in(0), &out = c.out(0);
@@ -122,8 +123,8 @@ Status normalize_rows(KernelContext& c, bool centered) {
     y[w.position()] = normalized * scale[w.at(0)] + (bias.present() ? bias[w.at(1)] : 0.0);
   }
   y.store(out);
-  if (c.wants(1)) means.store(c.out(1));
-  if (c.wants(2)) factors.store(c.out(2));
+  if (centered && c.wants(1)) means.store(c.out(1));
+  if (const size_t last = centered ? 2 : 1; c.wants(last)) factors.store(c.out(last));
   return {};
 }
 

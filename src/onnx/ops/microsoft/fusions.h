@@ -7,9 +7,14 @@
 namespace tenon {
 
 void map_microsoft_activations(OnnxMap& map);
+void map_microsoft_attention(OnnxMap& map);
+void map_microsoft_block_quantized(OnnxMap& map);
+void map_microsoft_convolutions(OnnxMap& map);
 void map_microsoft_matmuls(OnnxMap& map);
 void map_microsoft_normalizations(OnnxMap& map);
 void map_microsoft_quantized(OnnxMap& map);
+void map_microsoft_quantized_layers(OnnxMap& map);
+void map_microsoft_sequences(OnnxMap& map);
 void map_microsoft_transforms(OnnxMap& map);
 
 }  // namespace tenon

@@ -2,6 +2,7 @@
 
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "ops/einsum.h"
 #include "ops/gemm.h"
 
 namespace tenon {
@@ -12,8 +13,12 @@ namespace {
 // `matrix` then swaps the last two.
 ValueId oriented(ImportNode& n, ValueId x, bool batch, bool matrix) {
   if (!batch && !matrix) return x;
-  const auto rank = emit::required_rank(n, x, "a transposed operand");
-  if (!rank || *rank < 2) return x;  // a vector stays a vector
+  const auto rank = n.rank(x);
+  if (!rank) {
+    const char* equation = batch && matrix ? "i...j->...ji" : batch ? "i...j->...ij" : "...ij->...ji";
+    return n.emit1(OpId::Einsum, Params::of(EinsumParams{equation}), {x});
+  }
+  if (*rank < 2) return x;  // a vector stays a vector
   std::vector<int64_t> perm;
   for (int64_t axis = 0; axis < *rank; ++axis) perm.push_back(axis);
   if (batch) std::rotate(perm.begin(), perm.begin() + 1, perm.end() - 1);
@@ -39,23 +44,14 @@ void import_fused_gemm(ImportNode& n) {
   n.finish({emit::activation(n, product, activation)});
 }
 
-// The integer product times both scales, plus the bias; in float32, whatever the scales are.
-ValueId scaled_product(ImportNode& n, std::vector<ValueId> operands, ValueId a_scale, ValueId b_scale, ValueId bias) {
-  const auto wide = [&](ValueId x) { return emit::cast(n, x, DType::Float32); };
-  const DType dtype = n.type(a_scale).dtype;
-  const ValueId product = n.emit1(OpId::MatMulInteger, default_params(OpId::MatMulInteger), std::move(operands));
-  const ValueId factor = emit::plain(n, OpId::Mul, wide(a_scale), wide(b_scale));
-  const ValueId sum = emit::add(n, emit::plain(n, OpId::Mul, wide(product), factor), wide(bias));
-  return dtype == DType::Undefined ? sum : emit::cast(n, sum, dtype);
-}
-
 void import_matmul_integer_to_float(ImportNode& n) {
-  n.finish({scaled_product(n, {n.input(0), n.input(1), n.input(4), n.input(5)}, n.input(2), n.input(3), n.input(6))});
+  n.finish(
+      {emit::scaled_product(n, {n.input(0), n.input(1), n.input(4), n.input(5)}, n.input(2), n.input(3), n.input(6))});
 }
 
 void import_dynamic_quantize_matmul(ImportNode& n) {
   const auto a = n.emit(OpId::DynamicQuantizeLinear, default_params(OpId::DynamicQuantizeLinear), {n.input(0)}, 3);
-  n.finish({scaled_product(n, {a[0], n.input(1), a[2], n.input(3)}, a[1], n.input(2), n.input(4))});
+  n.finish({emit::scaled_product(n, {a[0], n.input(1), a[2], n.input(3)}, a[1], n.input(2), n.input(4))});
 }
 
 // Products of 16-bit numbers fit into 32 bits; sums may wrap.

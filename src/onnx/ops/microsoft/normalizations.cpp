@@ -1,6 +1,6 @@
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
-#include "ops/gather.h"
+#include "ops/concat.h"
 #include "ops/normalization.h"
 #include "ops/reduction.h"
 #include "ops/shape_of.h"
@@ -26,22 +26,28 @@ void import_skip_layer_normalization(ImportNode& n) {
 void import_skip_simplified_layer_normalization(ImportNode& n) {
   const Params params = Params::of(layer_params(n, 1e-12f));
   const ValueId sum = emit::add(n, emit::add(n, n.input(0), n.input(1)), n.input(3));
-  const ValueId result = n.emit1(OpId::RMSNormalization, params, {sum, n.input(2)});
-  n.finish({result, kNone, kNone, sum});
+  const auto results = n.emit(OpId::RMSNormalization, params, {sum, n.input(2)}, 2);
+  n.finish({results[0], kNone, results[1], sum});
 }
 
 void import_simplified_layer_normalization(ImportNode& n) {
-  n.finish(n.emit(OpId::RMSNormalization, n.read_params(OpId::RMSNormalization), {n.input(0), n.input(1)}));
+  n.finish(n.emit(OpId::RMSNormalization, n.read_params(OpId::RMSNormalization), {n.input(0), n.input(1)}, 2));
 }
 
-ValueId rows(ImportNode& n, ValueId table, ValueId ids) {
-  return n.emit1(OpId::Gather, Params::of(GatherParams{0}), {table, ids});
+// A tensor that may be quantized; then it has a scale.
+ValueId real(ImportNode& n, const emit::Quantized& q) { return q.scale == kNone ? q.x : emit::dequantize(n, q); }
+
+// Only the rows that are used are dequantized.
+ValueId rows(ImportNode& n, const emit::Quantized& table, ValueId ids) {
+  return real(n, {emit::gather(n, table.x, ids, 0), table.scale, table.zero});
 }
 
 // The first rows of the table, as many as the ids have columns.
-ValueId first_rows(ImportNode& n, ValueId table, ValueId ids) {
+ValueId first_rows(ImportNode& n, const emit::Quantized& table, ValueId ids) {
   const ValueId count = n.emit1(OpId::Shape, Params::of(ShapeParams{1, 2}), {ids});
-  return n.emit1(OpId::Slice, default_params(OpId::Slice), {table, n.int_constant({0}), count, n.int_constant({0})});
+  return real(
+      n, {n.emit1(OpId::Slice, default_params(OpId::Slice), {table.x, n.int_constant({0}), count, n.int_constant({0})}),
+          table.scale, table.zero});
 }
 
 // How many elements of each row of the mask are 1; zeros without a mask.
@@ -57,19 +63,40 @@ ValueId mask_index(ImportNode& n, ValueId mask, ValueId ids) {
   return n.emit1(OpId::ReduceSum, Params::of(params), {emit::cast(n, is_one, DType::Int32), n.int_constant({1})});
 }
 
-// Inputs: ids, segment ids, tables of words, positions and segments, gamma, beta, mask, position ids.
+// Inputs: ids, segment ids, tables of words, positions and segments, gamma, beta, mask. `parameter` gives inputs 2
+// to 6.
+template <class Parameter>
+void embed_and_normalize(ImportNode& n, ValueId position_ids, Parameter parameter, bool has_sum) {
+  const ValueId ids = n.input(0), segment_ids = n.input(1);
+  const emit::Quantized positions = parameter(3), segments = parameter(4);
+  const ValueId of_position = position_ids == kNone ? first_rows(n, positions, ids) : rows(n, positions, position_ids);
+  ValueId sum = emit::add(n, rows(n, parameter(2), ids), of_position);
+  if (segments.x != kNone && segment_ids != kNone) sum = emit::add(n, sum, rows(n, segments, segment_ids));
+  const Params params = Params::of(layer_params(n, 1e-12f));
+  const ValueId gamma = real(n, parameter(5)), beta = real(n, parameter(6));
+  const ValueId result = n.emit(OpId::LayerNormalization, params, {sum, gamma, beta}, 3)[0];
+  const bool wants_index = n.output_count() > 1 && !n.node().outputs[1].empty();
+  n.finish({result, wants_index ? mask_index(n, n.input(7), ids) : kNone, has_sum ? sum : kNone});
+}
+
 void import_embed_layer_normalization(ImportNode& n) {
   n.ignore_attribute("mask_index_type");
-  const ValueId ids = n.input(0), segment_ids = n.input(1), positions = n.input(3), segments = n.input(4);
-  const ValueId words = rows(n, n.input(2), ids);
-  ValueId sum =
-      emit::add(n, words, n.input(8) == kNone ? first_rows(n, positions, ids) : rows(n, positions, n.input(8)));
-  if (segments != kNone && segment_ids != kNone) sum = emit::add(n, sum, rows(n, segments, segment_ids));
-  const Params params = Params::of(layer_params(n, 1e-12f));
-  const ValueId result = n.emit(OpId::LayerNormalization, params, {sum, n.input(5), n.input(6)}, 3)[0];
-  const bool wants_index = n.output_count() > 1 && !n.node().outputs[1].empty();
-  n.finish({result, wants_index ? mask_index(n, n.input(7), ids) : kNone, sum});
+  const auto parameter = [&](size_t i) { return emit::Quantized{n.input(i), kNone, kNone}; };
+  embed_and_normalize(n, n.input(8), parameter, true);
 }
+
+// Inputs 8 to 12 are the scales of inputs 2 to 6, inputs 13 to 17 their zero points.
+void import_q_embed_layer_normalization(ImportNode& n) {
+  for (size_t i : {4, 10, 15})
+    if ((n.input(i) == kNone) != (n.input(1) == kNone))
+      return n.fail(invalid_model("segment ids, their table, its scale and zero point come together or not at all"));
+  for (size_t i : {8, 9, 11, 12})
+    if (n.input(i) == kNone) return n.fail(invalid_model("input {} is missing: the scale of input {}", i, i - 6));
+  const auto parameter = [&](size_t i) { return emit::Quantized{n.input(i), n.input(i + 6), n.input(i + 11)}; };
+  embed_and_normalize(n, kNone, parameter, false);
+}
+
+constexpr int64_t kImageRank = 4;  // what X is when its rank is not known
 
 // Normalizes x, whose channels are last or second, and applies SiLU when asked to.
 ValueId group_norm(ImportNode& n, ValueId x, bool last) {
@@ -79,17 +106,17 @@ ValueId group_norm(ImportNode& n, ValueId x, bool last) {
   const int64_t activation = n.int_attribute("activation", 0);
   if (activation != 0 && activation != 1)
     n.fail(invalid_model("activation is {}; it must be 0 (none) or 1 (SiLU)", activation));
-  const auto rank = emit::required_rank(n, x, "group normalization");
-  if (!rank || *rank < 2) return n.fail(invalid_model("X must be at least [batch, channels]")), x;
+  const int64_t rank = n.rank(x).value_or(kImageRank);
+  if (rank < 2) return n.fail(invalid_model("X must be at least [batch, channels]")), x;
   const DType dtype = n.type(x).dtype;
   // Parameters may be wider than X; both then meet in their type.
   const DType wide = n.type(n.input(1)).dtype;
-  ValueId y = last ? emit::transpose(n, x, emit::channels_first(*rank)) : x;
+  ValueId y = last ? emit::transpose(n, x, emit::channels_first(rank)) : x;
   if (wide != DType::Undefined) y = emit::cast(n, y, wide);
   y = n.emit1(OpId::GroupNormalization, Params::of(params), {y, n.input(1), n.input(2)});
   if (activation == 1) y = emit::swish(n, y, 1);
   if (dtype != DType::Undefined) y = emit::cast(n, y, dtype);
-  return last ? emit::transpose(n, y, emit::channels_last(*rank)) : y;
+  return last ? emit::transpose(n, y, emit::channels_last(rank)) : y;
 }
 
 void import_group_norm(ImportNode& n) {
@@ -100,10 +127,10 @@ void import_group_norm(ImportNode& n) {
 void import_skip_group_norm(ImportNode& n) {
   const bool last = n.int_attribute("channels_last", 1) != 0;
   ValueId skip = n.input(3), bias = n.input(4);
-  const auto rank = emit::required_rank(n, n.input(0), "a skip connection"), skip_rank = n.rank(skip);
-  if (!rank) return;
+  const int64_t rank = n.rank(n.input(0)).value_or(kImageRank);
+  const auto skip_rank = n.rank(skip);
   std::vector<int64_t> spatial;
-  for (int64_t axis = 2; axis < *rank; ++axis) spatial.push_back(last ? axis - 1 : axis);
+  for (int64_t axis = 2; axis < rank; ++axis) spatial.push_back(last ? axis - 1 : axis);
   if (skip_rank == 2 && !spatial.empty()) skip = emit::unsqueeze(n, skip, spatial);
   if (bias != kNone && !last && !spatial.empty()) {
     for (int64_t& axis : spatial) --axis;
@@ -121,11 +148,11 @@ void import_gated_rms_norm(ImportNode& n) {
   const std::string activation = n.string_attribute("activation", "silu");
   if (activation != "silu" && activation != "swish" && activation != "sigmoid")
     return n.fail(invalid_model("activation is '{}'; it must be silu, swish or sigmoid", activation));
-  const auto& scale_shape = n.type(n.input(1)).shape;
-  if (!scale_shape || scale_shape->size() != 1 || !(*scale_shape)[0].is_constant() || dtype == DType::Undefined)
-    return n.fail(unsupported("GatedRMSNorm needs an X of known type and a scale of known length"));
+  if (dtype == DType::Undefined) return n.fail(unsupported("GatedRMSNorm needs an X of known type"));
   const auto wide = [&](size_t i) { return emit::cast(n, n.input(i), DType::Float32); };
-  const ValueId groups = emit::reshape(n, wide(0), {-1, (*scale_shape)[0].value()});
+  const ValueId length = emit::plain(n, OpId::Shape, n.input(1));
+  const ValueId target = n.emit1(OpId::Concat, Params::of(ConcatParams{0}), {n.int_constant({-1}), length});
+  const ValueId groups = emit::plain(n, OpId::Reshape, wide(0), target);
   const ValueId normal = n.emit1(OpId::RMSNormalization, params, {groups, wide(1)});
   const ValueId gate = activation == "sigmoid" ? emit::plain(n, OpId::Sigmoid, wide(2)) : emit::swish(n, wide(2), 1);
   const ValueId gated = emit::plain(n, OpId::Mul, emit::reshape_like(n, normal, x), gate);
@@ -141,6 +168,8 @@ void map_microsoft_normalizations(OnnxMap& map) {
   for (std::string_view domain : {kOnnxDomain, kMicrosoftDomain})
     map.custom(domain, "SimplifiedLayerNormalization", OpId::RMSNormalization, import_simplified_layer_normalization);
   map.custom(kMicrosoftDomain, "EmbedLayerNormalization", OpId::LayerNormalization, import_embed_layer_normalization);
+  map.custom(kMicrosoftDomain, "QEmbedLayerNormalization", OpId::LayerNormalization,
+             import_q_embed_layer_normalization);
   map.custom(kMicrosoftDomain, "GroupNorm", OpId::GroupNormalization, import_group_norm);
   map.custom(kMicrosoftDomain, "SkipGroupNorm", OpId::GroupNormalization, import_skip_group_norm);
   map.custom(kMicrosoftDomain, "GatedRMSNorm", OpId::RMSNormalization, import_gated_rms_norm);
