@@ -205,3 +205,20 @@ def test_models_without_what_a_model_needs():
     no_opset = model_of([node("Neg", ["x"], ["y"])], [FLOAT_INPUT], ["y"])
     del no_opset.opset_import[:]
     assert np.array_equal(run(no_opset, {"x": X})[0], -X)
+
+
+@pytest.mark.parametrize("op_type", ["Add", "Mul", "Equal", "PRelu", "Pow", "Reshape", "Tile"])
+def test_too_many_inputs(op_type):
+    second = np.array([2, 3], np.int64) if op_type in ("Reshape", "Tile") else X
+    extra = model_of([node(op_type, ["x", "w", "w"], ["y"], "culprit")], [FLOAT_INPUT], ["y"], {"w": second})
+    refused(extra, {"x": X}, says="takes at most 2 inputs, 3 are given")
+
+
+def test_a_tree_node_that_leads_to_itself():
+    tree = helper.make_node(
+        "TreeEnsembleRegressor", ["x"], ["y"], "culprit", domain="ai.onnx.ml", n_targets=1,
+        nodes_treeids=[0, 0, 0], nodes_nodeids=[0, 1, 2], nodes_featureids=[0, 0, 0], nodes_values=[0.5, 0.0, 0.0],
+        nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"], nodes_truenodeids=[0, 0, 0], nodes_falsenodeids=[2, 0, 0],
+        target_treeids=[0, 0], target_nodeids=[1, 2], target_ids=[0, 0], target_weights=[1.0, 2.0],
+    )  # fmt: skip
+    refused(model_of([tree], [FLOAT_INPUT], ["y"], opsets=[("ai.onnx.ml", 3)]), {"x": X}, says="cycle")
