@@ -5,6 +5,7 @@ Needs the fuzzers (`./dev build fuzz`) and the wheel in the environment it runs 
 
 import argparse
 import hashlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -40,8 +41,10 @@ def write_conformance_models(folder):
 
 
 def write_tested_models(folder):
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "fuzz.record_models", "--record-models", folder, "tests/ops"]
-    subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT / "tests")}, check=False, stdout=subprocess.DEVNULL)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "fuzz.record_models", f"--record-models={folder}", "tests/ops"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
+    # Tests that fail have recorded their models all the same.
+    subprocess.run(command, cwd=ROOT, env=environment, check=False, stdout=subprocess.DEVNULL)
 
 
 def signature(model):

@@ -77,7 +77,8 @@ TN_API void tn_options_release(tn_options* options);
  *   load:    map=1|0 (0 copies files instead of mapping them), freeze_inputs=1|0 (initializers listed as inputs become
  *            weights), external_folder=DIR (for models from memory), max_nesting=N, max_nodes=N (after calls of
  *            functions are replaced by what they do)
- *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES, loop_limit=N
+ *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what
+ *            the machine or container has), loop_limit=N (iterations of one Loop; 10,000,000)
  *   session: provider=reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
  *            dimension becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry this
  *            denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more

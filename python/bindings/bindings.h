@@ -21,7 +21,7 @@ struct LoadedModel {
 struct Package {
   PyObject* ndarray = nullptr;
   PyObject* dtypes[TN_FLOAT6E3M2 + 1] = {};  // by tn_dtype; null where an array cannot be made over a tensor's bytes
-  PyObject* value_from = nullptr;            // (object, Type) -> Value
+  PyObject* value_from = nullptr;            // (input name, object, Type) -> Value
   PyObject* object_from = nullptr;           // (Value) -> object
   PyObject* explain_names = nullptr;         // (feed, Session): raises what is wrong with the names of a feed
 };

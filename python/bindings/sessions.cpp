@@ -63,7 +63,7 @@ class Feed {
       values_[i] = Value(value);
       return;
     }
-    objects_.push_back(nb::handle(package().value_from)(item, nb::cast(session.input_type(i))));
+    objects_.push_back(nb::handle(package().value_from)(session.input_name(i), item, nb::cast(session.input_type(i))));
     values_[i] = lent(nb::cast<const Value&>(objects_.back()));
   }
 

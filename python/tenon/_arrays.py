@@ -4,7 +4,7 @@ import ml_dtypes
 import numpy as np
 
 from . import _tenon
-from ._errors import InvalidArgument
+from ._errors import Error, InvalidArgument
 
 # ONNX element type number -> numpy dtype. Types numpy lacks come from ml_dtypes.
 NUMPY_TYPES = {
@@ -134,6 +134,15 @@ def _castable(kind, code):
     return kind in "biu" or code not in INTEGERS
 
 
+def _check_range(array, code):
+    if code not in INTEGERS or array.dtype.kind not in "iu" or not array.size:
+        return
+    limits = ml_dtypes.iinfo(NUMPY_TYPES[code])
+    for number in (int(array.min()), int(array.max())):
+        if not limits.min <= number <= limits.max:
+            raise InvalidArgument(f"{number} is not a number of type {TYPE_NAMES[code]}")
+
+
 def _tensor(item, declared, copy):
     if item is None:
         raise InvalidArgument("None is given for an input that is not optional")
@@ -145,6 +154,7 @@ def _tensor(item, declared, copy):
     if not typed and wanted is not None and array.dtype != wanted:
         if not _castable(array.dtype.kind, declared.dtype):
             raise InvalidArgument(f"{TYPE_NAMES[declared.dtype]} is expected, the value given is {array.dtype}")
+        _check_range(array, declared.dtype)
         array = array.astype(wanted)
     return value_from_array(array, copy)
 
@@ -181,6 +191,16 @@ def from_python(item, declared, copy=False):
     return _tensor(item, declared, copy)
 
 
+def input_from_python(name, item, declared):
+    """The same for an input of a model, which errors name."""
+    try:
+        return from_python(item, declared)
+    except Error as error:
+        raise type(error)(f"input '{name}': {error}") from None
+    except (TypeError, ValueError) as error:  # numpy's own, about lists that are no arrays
+        raise InvalidArgument(f"input '{name}': {error}") from None
+
+
 def explain_names(feed, session):
     """Raises what is wrong with the names of a feed, as onnxruntime does."""
     names = [session.input_name(i) for i in range(session.input_count)]
@@ -196,7 +216,7 @@ def explain_names(feed, session):
 _tenon.set_package(
     np.ndarray,
     [None if code in SUB_BYTE or code == STRING else NUMPY_TYPES.get(code) for code in range(len(TYPE_NAMES))],
-    from_python,
+    input_from_python,
     to_python,
     explain_names,
 )

@@ -7,6 +7,11 @@ from ._errors import InvalidArgument
 from ._values import OrtValue, OrtValueVector
 
 
+def _require_value(value):
+    if not isinstance(value, OrtValue):
+        raise TypeError(f"an OrtValue is needed, not {type(value).__name__}")
+
+
 class IOBinding:
     """Inputs and outputs of a session, bound to memory. Bound inputs are read, and bound outputs written, in place."""
 
@@ -35,6 +40,7 @@ class IOBinding:
         self._input(name, _tenon.Value.from_address(buffer_ptr, element_code(element_type), list(shape)))
 
     def bind_ortvalue_input(self, name, ortvalue):
+        _require_value(ortvalue)
         self._input(name, ortvalue._native)
 
     def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
@@ -49,7 +55,10 @@ class IOBinding:
 
     def bind_ortvalue_output(self, name, ortvalue):
         """Asks for an output in the memory of a value."""
+        _require_value(ortvalue)
         native = ortvalue._tensor()
+        if not ortvalue._writeable:
+            raise InvalidArgument(f"output '{name}' cannot be written into memory that is read-only")
         if native.dtype == STRING:
             raise InvalidArgument("strings cannot be written into bound memory; use bind_output")
         self._output(name, native)

@@ -3,7 +3,14 @@
 import enum
 
 
-class GraphOptimizationLevel(enum.IntEnum):
+class _Named(enum.IntEnum):
+    """Numbers that print as onnxruntime's do: with their names."""
+
+    def __str__(self):
+        return f"{type(self).__name__}.{self.name}"
+
+
+class GraphOptimizationLevel(_Named):
     ORT_DISABLE_ALL = 0
     ORT_ENABLE_BASIC = 1
     ORT_ENABLE_EXTENDED = 2
@@ -11,43 +18,43 @@ class GraphOptimizationLevel(enum.IntEnum):
     ORT_ENABLE_ALL = 99
 
 
-class ExecutionMode(enum.IntEnum):
+class ExecutionMode(_Named):
     ORT_SEQUENTIAL = 0
     ORT_PARALLEL = 1
 
 
-class ExecutionOrder(enum.IntEnum):
+class ExecutionOrder(_Named):
     DEFAULT = 0
     PRIORITY_BASED = 1
     MEMORY_EFFICIENT = 2
 
 
-class OrtAllocatorType(enum.IntEnum):
+class OrtAllocatorType(_Named):
     INVALID = -1
     ORT_DEVICE_ALLOCATOR = 0
     ORT_ARENA_ALLOCATOR = 1
 
 
-class OrtMemType(enum.IntEnum):
+class OrtMemType(_Named):
     CPU_INPUT = -2
     CPU_OUTPUT = -1
     CPU = -1
     DEFAULT = 0
 
 
-class OrtSparseFormat(enum.IntEnum):
+class OrtSparseFormat(_Named):
     ORT_SPARSE_UNDEFINED = 0
     ORT_SPARSE_COO = 1
     ORT_SPARSE_CSRC = 2
     ORT_SPARSE_BLOCK_SPARSE = 4
 
 
-class OrtDeviceMemoryType(enum.IntEnum):
+class OrtDeviceMemoryType(_Named):
     DEFAULT = 0
     HOST_ACCESSIBLE = 5
 
 
-class OrtExecutionProviderDevicePolicy(enum.IntEnum):
+class OrtExecutionProviderDevicePolicy(_Named):
     DEFAULT = 0
     PREFER_CPU = 1
     PREFER_NPU = 2
@@ -57,20 +64,20 @@ class OrtExecutionProviderDevicePolicy(enum.IntEnum):
     MIN_OVERALL_POWER = 6
 
 
-class OrtHardwareDeviceType(enum.IntEnum):
+class OrtHardwareDeviceType(_Named):
     CPU = 0
     GPU = 1
     NPU = 2
 
 
-class OrtMemoryInfoDeviceType(enum.IntEnum):
+class OrtMemoryInfoDeviceType(_Named):
     CPU = 0
     GPU = 1
     FPGA = 2
     NPU = 3
 
 
-class OrtDeviceVendorId(enum.IntEnum):
+class OrtDeviceVendorId(_Named):
     NONE = 0x0000
     AMD = 0x1002
     NVIDIA = 0x10DE

@@ -15,7 +15,7 @@ from ._devices import cpu_memory, get_ep_devices
 from ._errors import Fail, InvalidArgument, ModelLoadCanceled, NotImplemented
 from ._model import load_native
 from ._nodes import ModelMetadata, NodeArg, OrtEpAssignedNode, OrtEpAssignedSubgraph
-from ._options import SessionOptions
+from ._options import RunOptions, SessionOptions
 from ._profile import Profile
 from ._values import OrtValue, OrtValueVector
 
@@ -69,6 +69,8 @@ class InferenceSession:
 
     def __init__(self, path_or_bytes, sess_options=None, providers=None, provider_options=None, **kwargs):
         self._sess_options = options = sess_options if sess_options is not None else SessionOptions()
+        if not isinstance(options, SessionOptions):
+            raise TypeError(f"sess_options must be SessionOptions, not {type(options).__name__}")
         self._enable_fallback = bool(int(kwargs.get("enable_fallback", 1)))
         self._providers = self._choose(providers, provider_options)
         if options._load_cancelled:
@@ -87,6 +89,7 @@ class InferenceSession:
         self._input_index = {arg.name: i for i, arg in enumerate(inputs)}
         self._output_index = {arg.name: i for i, arg in enumerate(self._outputs)}
         self._profile = Profile(options.profile_file_prefix) if options.enable_profiling else None
+        self._profile_start = self._profile.start_ns if self._profile is not None else 0
 
     def _choose(self, providers, provider_options):
         try:
@@ -178,15 +181,17 @@ class InferenceSession:
         """The outputs of the given names, or all: arrays, lists for sequences, dicts for maps, None for an empty
         optional. Inputs are not copied unless they are strings, sub-byte, not row-major or inside a list or dict."""
         if not isinstance(input_feed, dict):
-            input_feed = {name: input_feed[name] for name in input_feed.keys()}
+            input_feed = _as_dict(input_feed)
         chosen = self._chosen(output_names) if output_names else None
         if self._profile is not None:
             return self._profile.run(run_options, lambda run: self._native.run_feed(input_feed, chosen, run))
-        return self._native.run_feed(input_feed, chosen, run_options._run if run_options is not None else None)
+        return self._native.run_feed(input_feed, chosen, _native_run(run_options))
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
         """Runs in another thread, which then calls callback(results, user_data, error): error is "" when all is well,
         else the message, with no results."""
+        if not callable(callback):
+            raise TypeError(f"the callback must be callable, not {type(callback).__name__}")
         explain_names(input_feed, self._native)
 
         def work():
@@ -204,8 +209,7 @@ class InferenceSession:
     def _run_native(self, inputs, outputs, wanted, run_options):
         if self._profile is not None:
             return self._profile.run(run_options, lambda run: self._native.run_values(inputs, outputs, wanted, run))
-        run = run_options._run if run_options is not None else None
-        return self._native.run_values(inputs, outputs, wanted, run)
+        return self._native.run_values(inputs, outputs, wanted, _native_run(run_options))
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
         """The same with OrtValues in and out."""
@@ -245,7 +249,24 @@ class InferenceSession:
         return profile.write()
 
     def get_profiling_start_time_ns(self):
-        return self._profile.start_ns if self._profile is not None else 0
+        """When profiling began; 0 when it never did."""
+        return self._profile_start
+
+
+def _as_dict(feed):
+    """Feeds may be other mappings, such as the archives of numpy."""
+    if not hasattr(feed, "keys"):
+        # As in onnxruntime, where a feed that is no mapping has no keys.
+        raise AttributeError(f"input_feed must be a dict of names and values, not {type(feed).__name__}")
+    return {name: feed[name] for name in feed.keys()}
+
+
+def _native_run(run_options):
+    if run_options is None:
+        return None
+    if not isinstance(run_options, RunOptions):
+        raise TypeError(f"run_options must be RunOptions, not {type(run_options).__name__}")
+    return run_options._run
 
 
 def _native_of(name, value):

@@ -1,5 +1,7 @@
 """OrtValue: a tensor, sequence, optional or map that outlives a run."""
 
+import operator
+
 import numpy as np
 
 from . import _tenon
@@ -86,7 +88,7 @@ class OrtValue:
                                      memory_info=None):
         """A tensor with memory of its own: uninitialised numbers, or empty strings."""
         require_cpu(device_type)
-        return cls(_tenon.Value.allocate(element_code(element_type), [int(extent) for extent in shape]))
+        return cls(_tenon.Value.allocate(element_code(element_type), [operator.index(extent) for extent in shape]))
 
     @classmethod
     def ort_value_from_sparse_tensor(cls, sparse_tensor):
@@ -97,7 +99,7 @@ class OrtValue:
     @classmethod
     def from_dlpack(cls, data, /):
         """A tensor over the memory of another framework's tensor, or of a DLPack capsule."""
-        return cls(_tenon.Value.from_dlpack(data))
+        return cls._of(_tenon.Value.from_dlpack(data), getattr(getattr(data, "flags", None), "writeable", True))
 
     def __dlpack__(self, *, stream=None, **options):
         return self._tensor().dlpack().__dlpack__(**options)

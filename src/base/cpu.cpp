@@ -2,9 +2,11 @@
 
 #include <sched.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <sstream>
 
 namespace tenon {
@@ -40,7 +42,19 @@ double cgroup_quota() {
   return v1 > 0 && v1_period > 0 ? v1 / v1_period : 0;
 }
 
+// The container's memory limit (cgroup v2, then v1), or nothing when there is none.
+std::optional<int64_t> cgroup_memory() {
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"})
+    if (const double bytes = first_number(path); bytes > 0 && bytes < 0x1p60) return static_cast<int64_t>(bytes);
+  return std::nullopt;
+}
+
 }  // namespace
+
+int64_t machine_memory() {
+  const int64_t physical = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
+  return std::min(physical, cgroup_memory().value_or(physical));
+}
 
 CpuInfo cpu_info() {
   CpuInfo info;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -14,5 +15,8 @@ struct CpuInfo {
 };
 
 CpuInfo cpu_info();
+
+// Bytes of memory that this process may use: the machine's, or the container's limit.
+int64_t machine_memory();
 
 }  // namespace tenon

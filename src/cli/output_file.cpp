@@ -39,6 +39,7 @@ void OutputFile::check(bool overwrite, const std::vector<std::string>& other_fil
   struct stat info{};
   if (::lstat(path_.c_str(), &info) != 0) return;
   if (S_ISDIR(info.st_mode)) throw Failure(kFailed, fmt::format("{}: is a folder", path_));
+  if (!S_ISREG(info.st_mode)) throw Failure(kFailed, fmt::format("{}: is not a regular file", path_));
   if (!overwrite) throw Failure(kFailed, fmt::format("{}: the file exists; add --overwrite to replace it", path_));
 }
 

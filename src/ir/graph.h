@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -32,7 +33,7 @@ struct Constant {
   }
   Result<Tensor> value() const { return tensor.defined() ? Result<Tensor>(tensor) : load(); }
 };
-using ConstantPool = std::vector<Constant>;
+using ConstantPool = std::deque<Constant>;  // references stay valid while constants are added
 
 struct GraphValue {
   std::string name;
@@ -67,7 +68,7 @@ struct GraphCapture {
 // Nodes are in data-flow order. Ids are indices and stay valid.
 struct Graph {
   std::string name;
-  std::vector<GraphValue> values;
+  std::deque<GraphValue> values;  // references stay valid while values are added
   std::vector<GraphNode> nodes;
   std::vector<GraphInput> inputs;
   std::vector<ValueId> outputs;

@@ -14,9 +14,6 @@ namespace {
 
 constexpr int64_t kSmallConstantBytes = 4096;
 
-// "ai.onnx" and "" are one domain.
-std::string_view canonical_domain(std::string_view domain) { return domain == "ai.onnx" ? std::string_view() : domain; }
-
 void collect_references(const wire::Node& node, std::vector<std::string_view>& out);
 
 // What a body takes from outside: names it uses and does not define itself.

@@ -23,6 +23,11 @@ struct ModelImport {
   static std::string function_key(std::string_view domain, std::string_view name, std::string_view overload);
 };
 
+// The default domain has two names.
+inline std::string_view canonical_domain(std::string_view domain) {
+  return domain == "ai.onnx" ? std::string_view() : domain;
+}
+
 // A call of a model-local function: what its attribute references mean.
 struct FunctionCall {
   const wire::Function* function = nullptr;

@@ -1,6 +1,7 @@
 #include "onnx/import.h"
 
 #include "base/file.h"
+#include "onnx/expanded_size.h"
 #include "onnx/graph_importer.h"
 #include "wire/external_data.h"
 
@@ -52,6 +53,7 @@ Status build_graph(ImportedModel& model, const ImportOptions& options) {
   for (const wire::Function& f : model.wire.functions)
     state.functions[ModelImport::function_key(f.domain, f.name, f.overload)] = &f;
   GraphImporter importer(state, model.graph, nullptr, opsets, nullptr, "");
+  TN_RETURN_IF_ERROR(check_expanded_size(model.wire.graph, state, options.max_nodes));
   return importer.import_graph(model.wire.graph, {}, true);
 }
 

@@ -1,5 +1,7 @@
 #include "onnx/import_node.h"
 
+#include <algorithm>
+
 #include "onnx/graph_importer.h"
 
 namespace tenon {
@@ -201,6 +203,8 @@ std::vector<ValueId> ImportNode::emit(OpId op, Params params, std::vector<ValueI
   node.bodies = std::move(bodies);
   node.name = name_;
   node.origin = &node_;
+  // Rules and kernels count on the outputs an op always has, also where nobody names them.
+  outputs = std::max(outputs, static_cast<size_t>(op_def(op).outputs.min));
   for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(graph.add_value("", Type{}));
   const int64_t limit = importer_.model().options.max_nodes;
   if (++importer_.model().nodes > limit)
@@ -236,6 +240,9 @@ Status ImportNode::check_all_read() const {
   for (const wire::Attribute& a : node_.attributes)
     if (!read_.contains(a.name))
       return invalid_model("{} (version {}) has no attribute '{}'", node_.op_type, version_, a.name);
+  if (inputs_.size() > inputs_read_)
+    return invalid_model("{} (version {}) takes at most {} inputs, {} are given", node_.op_type, version_, inputs_read_,
+                         inputs_.size());
   return {};
 }
 

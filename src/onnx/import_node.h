@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -48,8 +49,14 @@ class ImportNode {
 
   // Inputs: kNone for an absent one.
   size_t input_count() const { return inputs_.size(); }
-  ValueId input(size_t i) const { return i < inputs_.size() ? inputs_[i] : kNone; }
-  const std::vector<ValueId>& inputs() const { return inputs_; }
+  ValueId input(size_t i) const {
+    inputs_read_ = std::max(inputs_read_, i + 1);
+    return i < inputs_.size() ? inputs_[i] : kNone;
+  }
+  const std::vector<ValueId>& inputs() const {
+    inputs_read_ = inputs_.size();
+    return inputs_;
+  }
   const Type& type(ValueId v) const;
   std::optional<int64_t> rank(ValueId v) const;
   // The constant's tensor, or null.
@@ -72,7 +79,7 @@ class ImportNode {
 
   void fail(Status status);
   const Status& status() const { return status_; }
-  // An error for the first attribute that nobody read.
+  // An error for the first attribute, or for inputs, that nobody read.
   Status check_all_read() const;
 
  private:
@@ -85,6 +92,7 @@ class ImportNode {
   int64_t version_;
   std::string name_;
   std::vector<ValueId> inputs_;
+  mutable size_t inputs_read_ = 0;  // the first ones, up to the last that was asked for
   std::set<std::string, std::less<>> read_;
   Status status_;
 };

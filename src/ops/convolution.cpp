@@ -23,6 +23,8 @@ Status check_ranks(InferContext& c, size_t x, size_t w) {
   const auto rank = c.rank(x);
   if (rank && *rank < 3)
     return invalid_model("input {} must be [batch, channels, spatial...], it is {}", x, c.in(x).to_string());
+  if (c.rank(w) && *c.rank(w) < 3)
+    return invalid_model("the weights must be [channels, channels, spatial...], they are {}", c.in(w).to_string());
   if (rank && c.rank(w) && *c.rank(w) != *rank)
     return invalid_model("input has rank {}, the weights have rank {}", *rank, *c.rank(w));
   return {};

@@ -4,6 +4,10 @@
 
 namespace tenon {
 
+namespace {
+constexpr TypeSet kEveryType = kAnyType;
+}
+
 std::string TypeSet::to_string() const {
   std::string text;
   for (int code = 1; code < 32; ++code)
@@ -46,12 +50,15 @@ Status InferContext::expect_tensor(size_t i, TypeSet allowed) const {
 }
 
 Status InferContext::expect_rank(size_t i, int64_t expected) const {
+  TN_RETURN_IF_ERROR(expect_tensor(i, kEveryType));
   auto r = rank(i);
   if (!r || *r == expected) return {};
   return invalid_model("input {} must have rank {}, it is {}", i, expected, in(i).to_string());
 }
 
 Status InferContext::expect_same_dtype(size_t i, size_t j) const {
+  TN_RETURN_IF_ERROR(expect_tensor(i, kEveryType));
+  TN_RETURN_IF_ERROR(expect_tensor(j, kEveryType));
   if (!has(i) || !has(j) || dtype(i) == DType::Undefined || dtype(j) == DType::Undefined || dtype(i) == dtype(j))
     return {};
   return invalid_model("inputs {} and {} must have one element type, they are {} and {}", i, j, dtype_name(dtype(i)),

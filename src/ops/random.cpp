@@ -52,7 +52,7 @@ Status infer_multinomial(InferContext& c) {
   const auto& params = c.params<MultinomialParams>();
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kFloats));
   TN_RETURN_IF_ERROR(c.expect_rank(0, 2));
-  TN_RETURN_IF_ERROR(expect_dtype(params.dtype, kIndex));
+  if (!kIndex.has(params.dtype)) return invalid_model("attribute 'dtype' must be one of {}", kIndex.to_string());
   if (params.sample_size < 0) return invalid_model("attribute 'sample_size' is {}", params.sample_size);
   const Dim batch = c.shape(0) ? (*c.shape(0))[0] : c.fresh_symbol();
   c.out(0, params.dtype, Shape{batch, Dim(params.sample_size)});

@@ -41,13 +41,14 @@ Status check_nodes(const Structure& s, std::optional<int64_t> features) {
   return {};
 }
 
-// Depth first from every root, without recursion: a branch to a node that is still open closes a cycle.
+// Depth first from every node, without recursion: a branch to a node that is still open closes a cycle. Also nodes that
+// no root leads to: a cycle among them means that the roots were meant otherwise.
 Status check_acyclic(const Structure& s) {
   enum State : uint8_t { kNew, kOpen, kDone };
   std::vector<State> state(s.node_count(), kNew);
   std::vector<std::pair<size_t, int>> path;  // node, branches already taken
-  for (int64_t root : s.roots) {
-    path.emplace_back(static_cast<size_t>(root), 0);
+  for (size_t start = 0; start < s.node_count(); ++start) {
+    path.emplace_back(start, 0);
     while (!path.empty()) {
       auto& [node, taken] = path.back();
       if (taken == 0 && state[node] == kDone) {

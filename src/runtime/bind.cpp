@@ -6,6 +6,7 @@
 
 #include "base/checked_math.h"
 #include "ops/infer.h"
+#include "runtime/arena_blocks.h"
 #include "runtime/frame.h"
 
 namespace tenon {
@@ -13,6 +14,7 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kMaxVisibleElements = 1 << 16;
+constexpr int64_t kMaxTensorBytes = int64_t{1} << 46;
 
 std::optional<std::vector<Dim>> integer_elements(const TensorView& view) {
   if (view.size() > kMaxVisibleElements) return std::nullopt;
@@ -157,9 +159,11 @@ class SegmentBinder {
     InferContext context(step.op, step.params, std::move(inputs), step.outputs.size(), knowledge);
     if (!op_def(step.op).has_bodies) {
       Status status = infer_op(context);
-      if (knowledge.missed && s > start_ && (!status.ok() || has_open_output(context)))
-        return std::optional<std::vector<PlacedValue>>();
+      // Without a content that it asked for, a rule has not checked everything.
+      if (knowledge.missed && s > start_) return std::optional<std::vector<PlacedValue>>();
       TN_RETURN_IF_ERROR(std::move(status));
+      for (const Type& type : context.outputs())
+        if (type.is_tensor() && type.dtype == DType::Undefined) return invalid_model("an output has no element type");
       // Only kernels that bring their output can do without its shape.
       if (!op_def(step.op).decides_output_size && has_open_output(context))
         return error(Code::ResourceLimit, "a shape depends on an input that has too many elements to be one");
@@ -198,35 +202,39 @@ class SegmentBinder {
     return placed;
   }
 
-  // First fit by lifetime: a block is free again after the last step that reads it.
+  // By lifetime: a block is free again after the last step that reads it.
   Status place(Segment& segment) {
     struct Block {
-      int64_t begin, end;
-      size_t last_use;
+      int64_t offset, size;
     };
-    std::vector<Block> live;  // sorted by begin
-    for (size_t i = 0; i < segment.placed.size(); ++i) {
-      const size_t s = segment.begin + i;
-      std::erase_if(live, [&](const Block& b) { return b.last_use < s; });
+    const size_t steps = segment.placed.size();
+    std::vector<std::vector<Block>> dying(steps);  // after which step of the segment
+    ArenaBlocks arena;
+    for (size_t i = 0; i < steps; ++i) {
+      if (i > 0)
+        for (const Block& block : dying[i - 1]) arena.give_back(block.offset, block.size);
       for (PlacedValue& p : segment.placed[i]) {
         if (p.place != PlacedValue::Place::Arena) continue;
-        const auto count = checked_product(p.dims);
-        const auto bytes = count ? storage_bytes(p.dtype, *count) : std::nullopt;
-        if (!bytes || *bytes > (int64_t{1} << 46))
-          return error(Code::ResourceLimit, "the tensor '{}' is too large",
-                       plan_.values[static_cast<size_t>(p.value)].name)
-              .in("node '" + plan_.steps[s].origin + "'");
-        // One spare cache line, as Buffer has: kernels may read a little past the end.
-        const int64_t size = (*bytes + 2 * 64 - 1) / 64 * 64;
-        int64_t at = 0;
-        auto it = live.begin();
-        for (; it != live.end() && it->begin - at < size; ++it) at = std::max(at, it->end);
-        p.offset = at;
-        live.insert(it, Block{at, at + size, std::max(s, prepared_.last_use(p.value))});
-        segment.arena_bytes = std::max(segment.arena_bytes, at + size);
+        auto size = arena_size(p);
+        if (!size.ok()) return std::move(size).status().in("node '" + plan_.steps[segment.begin + i].origin + "'");
+        p.offset = arena.take(*size);
+        if (arena.bytes() > kMaxTensorBytes) return error(Code::ResourceLimit, "the values are too large together");
+        const size_t last = std::max(segment.begin + i, prepared_.last_use(p.value)) - segment.begin;
+        if (last < steps) dying[last].push_back({p.offset, *size});
       }
     }
+    segment.arena_bytes = arena.bytes();
     return {};
+  }
+
+  Result<int64_t> arena_size(const PlacedValue& p) const {
+    const auto count = checked_product(p.dims);
+    const auto bytes = count ? storage_bytes(p.dtype, *count) : std::nullopt;
+    if (!bytes || *bytes > kMaxTensorBytes)
+      return error(Code::ResourceLimit, "the tensor '{}' is too large",
+                   plan_.values[static_cast<size_t>(p.value)].name);
+    // One spare cache line, as Buffer has: kernels may read a little past the end.
+    return (*bytes + 2 * 64 - 1) / 64 * 64;
   }
 
   const PreparedPlan& prepared_;

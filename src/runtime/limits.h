@@ -4,12 +4,15 @@
 
 namespace tenon {
 
+// Three quarters of the memory that the machine or the container has.
+int64_t default_memory_limit();
+
 // Bounds that hold whatever a model or a caller asks for.
 struct Limits {
-  int64_t memory_bytes = int64_t{64} << 30;  // per session, all runs together
-  int64_t loop_iterations = 100'000'000;     // per Loop
-  int64_t cached_bindings = 64;              // per plan
-  int max_body_depth = 32;                   // If inside Loop inside ...
+  int64_t memory_bytes = default_memory_limit();  // per session, all runs together
+  int64_t loop_iterations = 10'000'000;           // per Loop
+  int64_t cached_bindings = 64;                   // per plan
+  int max_body_depth = 32;                        // If inside Loop inside ...
 };
 
 }  // namespace tenon

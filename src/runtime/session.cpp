@@ -1,5 +1,8 @@
 #include "runtime/session.h"
 
+#include <fmt/format.h>
+
+#include <array>
 #include <chrono>
 #include <map>
 
@@ -11,6 +14,7 @@ Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Program> pr
   session->program_ = std::move(program);
   session->options_ = options;
   session->budget_ = std::make_shared<MemoryBudget>(options.limits.memory_bytes);
+  session->find_symbols();
   TN_ASSIGN_OR_RETURN(session->prepared_, PreparedPlan::make(session->program_->plan, options.limits.cached_bindings));
   auto snapshot = std::make_shared<WeightSnapshot>();
   snapshot->slots = std::move(slots);
@@ -27,23 +31,20 @@ const PlanValue& Session::output(size_t i) const {
 
 namespace {
 
-// Checks a value against the type its input declares; symbols must mean one extent in the whole call.
-Status check_value(const Type& declared, const Value& given, std::map<std::string, int64_t>& symbols) {
+// Checks a value against the type its input declares.
+Status check_value(const Type& declared, const Value& given) {
   if (declared.kind == Type::Kind::Unknown) return {};
   if (declared.kind == Type::Kind::Optional) {
     if (auto o = given.optional())
-      return o->item && declared.element ? check_value(*declared.element, *o->item, symbols) : Status();
-    return declared.element ? check_value(*declared.element, given, symbols) : Status();
+      return o->item && declared.element ? check_value(*declared.element, *o->item) : Status();
+    return declared.element ? check_value(*declared.element, given) : Status();
   }
   const Type actual = given.type();
   if (declared.kind != actual.kind)
     return invalid_argument("expects {}, the value given is {}", declared.to_string(), actual.to_string());
   if (declared.kind == Type::Kind::Sequence) {
     for (const Value& item : given.sequence()->items)
-      if (declared.element) {
-        std::map<std::string, int64_t> free;  // items of a sequence need not agree on symbols
-        TN_RETURN_IF_ERROR(check_value(*declared.element, item, free));
-      }
+      if (declared.element) TN_RETURN_IF_ERROR(check_value(*declared.element, item));
     return {};
   }
   if (declared.kind == Type::Kind::Map) return {};
@@ -60,7 +61,6 @@ Status check_value(const Type& declared, const Value& given, std::map<std::strin
     if (want.is_constant() && want.value() != got)
       return invalid_argument("expects the shape {}, the tensor given is {}: dimension {} must be {}",
                               shape_text(*declared.shape), shape_text(*actual.shape), i, want.value());
-    if (auto name = want.as_symbol()) symbols.emplace(*name, got);
   }
   return {};
 }
@@ -70,16 +70,42 @@ Status check_value(const Type& declared, const Value& given, std::map<std::strin
 Status Session::check_inputs(const std::vector<Value>& inputs) const {
   if (inputs.size() != input_count())
     return invalid_argument("the model has {} inputs, {} are given", input_count(), inputs.size());
-  std::map<std::string, int64_t> symbols;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanValue& declared = input(i);
     if (inputs[i].empty()) {
       if (input_has_default(i)) continue;
       return invalid_argument("input '{}' {} is missing", declared.name, declared.type.to_string());
     }
-    TN_RETURN_IF_ERROR(check_value(declared.type, inputs[i], symbols).in("input '" + declared.name + "'"));
+    TN_RETURN_IF_ERROR(check_value(declared.type, inputs[i]).in("input '" + declared.name + "'"));
   }
   return {};
+}
+
+void Session::find_symbols() {
+  std::map<std::string, size_t> known;
+  for (size_t i = 0; i < input_count(); ++i) {
+    const Type& type = input(i).type;
+    if (!type.is_tensor() || !type.shape) continue;
+    for (size_t axis = 0; axis < type.shape->size(); ++axis)
+      if (const auto name = (*type.shape)[axis].as_symbol())
+        if (const size_t symbol = known.emplace(*name, known.size()).first->second; symbol < kNamedSymbols)
+          symbol_axes_.push_back({symbol, i, axis});
+  }
+}
+
+// Runs on every call, so it allocates nothing unless there is something to tell.
+std::optional<std::string> Session::symbol_conflict(const std::vector<Value>& inputs) const {
+  std::array<const SymbolAxis*, kNamedSymbols> first{};
+  const auto extent = [&](const SymbolAxis& a) { return inputs[a.input].tensor()->dims()[a.axis]; };
+  for (const SymbolAxis& a : symbol_axes_) {
+    if (!inputs[a.input].tensor()) continue;
+    const SymbolAxis*& known = first[a.symbol];
+    if (!known) known = &a;
+    if (extent(*known) == extent(a)) continue;
+    return fmt::format("{} is {} in input '{}' and {} in input '{}'", (*input(a.input).type.shape)[a.axis].to_string(),
+                       extent(*known), input(known->input).name, extent(a), input(a.input).name);
+  }
+  return std::nullopt;
 }
 
 Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<const OutputTarget> targets,
@@ -94,7 +120,11 @@ Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<con
   state.profile = options.profile;
   state.profile_origin_ns =
       std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  return run_plan(*prepared_, state, std::move(inputs), {}, targets);
+  // Names of extents are hints, which models get wrong; they explain a failure, they do not make one.
+  const auto conflict = symbol_conflict(inputs);
+  auto results = run_plan(*prepared_, state, std::move(inputs), {}, targets);
+  if (!conflict || results.ok() || results.status().code() != Code::InvalidModel) return results;
+  return invalid_argument("{}: {}", *conflict, results.status().to_string());
 }
 
 }  // namespace tenon

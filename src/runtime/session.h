@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -42,8 +43,18 @@ class Session {
  private:
   Session() = default;
   Status check_inputs(const std::vector<Value>& inputs) const;
+  void find_symbols();
+  // Two inputs that give one symbol two extents, in words.
+  std::optional<std::string> symbol_conflict(const std::vector<Value>& inputs) const;
+
+  // Where inputs name an extent; only the first few names are looked at.
+  static constexpr size_t kNamedSymbols = 32;
+  struct SymbolAxis {
+    size_t symbol, input, axis;
+  };
 
   std::shared_ptr<const Program> program_;
+  std::vector<SymbolAxis> symbol_axes_;
   std::unique_ptr<PreparedPlan> prepared_;
   std::shared_ptr<const WeightSnapshot> weights_;
   std::shared_ptr<MemoryBudget> budget_;

@@ -20,7 +20,7 @@ def required_attributes():
                 yield pytest.param(schema, name, id=f"{schema.name}-{schema.since_version}-{name}")
 
 
-@pytest.mark.parametrize(("schema", "name"), required_attributes())
+@pytest.mark.parametrize(("schema", "name"), list(required_attributes()))
 def test_missing(schema, name):
     # The other required ones are there; what they hold does not matter.
     attributes = {other: 1 for other, a in schema.attributes.items() if a.required and other != name}

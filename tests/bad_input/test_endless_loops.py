@@ -62,16 +62,21 @@ def test_the_limit_of_iterations():
     refused(ENDLESS, GO, says="1000 times.*loop_limit", code="resource limit", loop_limit=1000)
 
 
-@pytest.mark.parametrize("delay", [0, 0.05])
-def test_termination_by_another_thread(delay):
+def stopped(running, feeds, delay):
+    """The run ends with an error soon after another thread asks for it."""
     options = tenon.RunOptions()
-    endless = session(ENDLESS)
     timer = threading.Timer(delay, lambda: setattr(options, "terminate", True))
     timer.start()
     with pytest.raises(tenon.Error, match="cancelled") as caught:
-        endless.run(None, GO, options)
+        running.run(None, feeds, options)
     timer.join()
     assert caught.value.code == "cancelled"
+    return options
+
+
+@pytest.mark.parametrize("delay", [0, 0.05])
+def test_termination_by_another_thread(delay):
+    options = stopped(session(ENDLESS), GO, delay)
     options.terminate = False
     with pytest.raises(tenon.Error, match="loop_limit"):
         session(ENDLESS, loop_limit=3).run(None, GO, options)
@@ -85,3 +90,28 @@ def test_loops_that_grow_meet_the_memory_limit():
 def test_lists_of_small_things_meet_the_memory_limit():
     refused(LISTING, GO | X, says="memory_limit", code="resource limit", memory_limit=1 << 20)
 
+
+# Each would take minutes or more.
+LARGE = {
+    "LpPool": "y = LpPool <kernel_shape = [64, 1048576], pads = [32, 1048576, 32, 1048576]> (x)",
+    "MaxPool": "y = MaxPool <kernel_shape = [64, 1048576], pads = [32, 1048576, 32, 1048576]> (x)",
+    "Conv": "y = Conv <pads = [63, 63, 63, 63]> (many, many)",
+    "MatMul": "y = MatMul (square, square)",
+    "Gemm": "y = Gemm (square, square)",
+}
+
+
+@pytest.mark.parametrize("op_type", LARGE)
+def test_large_kernels_can_be_stopped(op_type):
+    model = parser.parse_model(
+        HEADER
+        + """
+        g (float[1, 1, 64, 64] x) => (float[...] y) {
+          channels = Constant <value_ints = [64, 64, 64, 64]> ()
+          side = Constant <value_ints = [8000, 8000]> ()
+          many = ConstantOfShape (channels)
+          square = ConstantOfShape (side)
+          [large] RESULT
+        }""".replace("RESULT", LARGE[op_type]).replace("float[...]", "float")
+    )
+    stopped(session(model, memory_limit=8 << 30), {"x": np.ones((1, 1, 64, 64), np.float32)}, 0.5)

@@ -74,24 +74,8 @@ def test_functions_do_not_see_the_graph_that_calls_them():
     refused(model_of([call], [FLOAT_INPUT], ["y"], functions=[function], opsets=[("own", 1)]), {"x": X}, says="'x'.*not")
 
 
-def nested_branches(depth):
-    value = helper.make_empty_tensor_value_info("r")
-    graph = helper.make_graph([node("Neg", ["x"], ["r"])], "b", [], [value])
-    for level in range(depth):
-        branch = node("If", ["go"], ["r"], f"level{level}", then_branch=graph, else_branch=graph)
-        graph = helper.make_graph([branch], "b", [], [value])
-        # One branch is enough to be deep; two would be exponentially large.
-        graph.node[0].attribute[1].g.CopyFrom(helper.make_graph([node("Neg", ["x"], ["r"])], "b", [], [value]))
-    model = model_of(list(graph.node), [FLOAT_INPUT], ["r"], {"go": np.array(True)})
-    return model
-
-
-def test_deep_bodies():
-    np.testing.assert_array_equal(run(nested_branches(10), {"x": X})[0], -X)
-    refused(nested_branches(90), {"x": X}, says="nested", place="node", code="resource limit")
-
-
-NAME, TYPE, SEQUENCE_TYPE, ELEMENT_TYPE, GRAPH, GRAPH_INPUT = 1, 2, 4, 1, 7, 11
+# Numbers of protobuf fields: what is too deep is written by hand, because the protobuf library refuses to.
+NAME, TYPE, SEQUENCE_TYPE, ELEMENT_TYPE, GRAPH, GRAPH_INPUT, GRAPH_NODE, NODE_ATTRIBUTE, BODY = 1, 2, 4, 1, 7, 11, 1, 5, 6
 
 
 def field(number, message):
@@ -102,15 +86,37 @@ def field(number, message):
     return bytes([number << 3 | 2]) + size + bytes([length]) + message
 
 
+def with_graph(model, graph):
+    model.ClearField("graph")
+    return model.SerializeToString() + field(GRAPH, graph)
+
+
+def nested_branches(depth):
+    value = helper.make_empty_tensor_value_info("r")
+    leaf = helper.make_graph([node("Neg", ["x"], ["r"])], "b", [], [value])
+    no_nodes = helper.make_graph([], "b", [], [value]).SerializeToString()
+    body = leaf.SerializeToString()
+    for level in range(depth):
+        branch = node("If", ["go"], ["r"], f"level{level}", else_branch=leaf).SerializeToString()
+        deeper = onnx.AttributeProto(name="then_branch", type=onnx.AttributeProto.GRAPH).SerializeToString()
+        branch += field(NODE_ATTRIBUTE, deeper + field(BODY, body))
+        body = no_nodes + field(GRAPH_NODE, branch)
+    model = model_of([], [FLOAT_INPUT], ["r"], {"go": np.array(True)})
+    return with_graph(model, model.graph.SerializeToString() + field(GRAPH_NODE, branch))
+
+
+def test_deep_bodies():
+    np.testing.assert_array_equal(run(nested_branches(10), {"x": X})[0], -X)
+    refused(nested_branches(90), {"x": X}, says="nested", place="node[0]", code="resource limit")
+
+
 def test_deep_types():
-    # Written by hand: the protobuf library refuses to.
     kind = helper.make_tensor_type_proto(TensorProto.FLOAT, [1]).SerializeToString()
     for _ in range(90):
         kind = field(SEQUENCE_TYPE, field(ELEMENT_TYPE, kind))
     model = model_of([], [], ["deep"])
     graph = model.graph.SerializeToString() + field(GRAPH_INPUT, field(NAME, b"deep") + field(TYPE, kind))
-    model.ClearField("graph")
-    refused(model.SerializeToString() + field(GRAPH, graph), says="nested", place="input", code="resource limit")
+    refused(with_graph(model, graph), says="nested", place="input", code="resource limit")
 
 
 def test_types_that_grow_with_every_node():
@@ -199,3 +205,20 @@ def test_models_without_what_a_model_needs():
     no_opset = model_of([node("Neg", ["x"], ["y"])], [FLOAT_INPUT], ["y"])
     del no_opset.opset_import[:]
     assert np.array_equal(run(no_opset, {"x": X})[0], -X)
+
+
+@pytest.mark.parametrize("op_type", ["Add", "Mul", "Equal", "PRelu", "Pow", "Reshape", "Tile"])
+def test_too_many_inputs(op_type):
+    second = np.array([2, 3], np.int64) if op_type in ("Reshape", "Tile") else X
+    extra = model_of([node(op_type, ["x", "w", "w"], ["y"], "culprit")], [FLOAT_INPUT], ["y"], {"w": second})
+    refused(extra, {"x": X}, says="takes at most 2 inputs, 3 are given")
+
+
+def test_a_tree_node_that_leads_to_itself():
+    tree = helper.make_node(
+        "TreeEnsembleRegressor", ["x"], ["y"], "culprit", domain="ai.onnx.ml", n_targets=1,
+        nodes_treeids=[0, 0, 0], nodes_nodeids=[0, 1, 2], nodes_featureids=[0, 0, 0], nodes_values=[0.5, 0.0, 0.0],
+        nodes_modes=["BRANCH_LEQ", "LEAF", "LEAF"], nodes_truenodeids=[0, 0, 0], nodes_falsenodeids=[2, 0, 0],
+        target_treeids=[0, 0], target_nodeids=[1, 2], target_ids=[0, 0], target_weights=[1.0, 2.0],
+    )  # fmt: skip
+    refused(model_of([tree], [FLOAT_INPUT], ["y"], opsets=[("ai.onnx.ml", 3)]), {"x": X}, says="cycle")

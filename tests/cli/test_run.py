@@ -1,10 +1,13 @@
 """tenon run."""
 
 import json
+import os
+import stat
 
 import numpy as np
+import onnx
 import pytest
-from onnx import TensorProto
+from onnx import TensorProto, helper
 
 from . import models
 from .conftest import CANNOT_RUN, DONE, FAILED, USAGE
@@ -266,3 +269,24 @@ def test_npz_takes_part_in_random_shapes(tenon, tmp_path):
         tmp_path / "m.onnx", nodes, [models.tensor("a", ["n"]), models.tensor("b", ["n"])], [models.tensor("y", ["n"])]
     )
     assert output(tenon("run", path, "-i", "a=[1, 2, 3]", "--random", "--format", "json"))["shape"] == [3]
+
+
+def test_outputs_replace_regular_files_only(tenon, linear, tmp_path):
+    os.mkfifo(tmp_path / "pipe.npz")
+    (tmp_path / "link.npz").symlink_to("elsewhere.npz")
+    for name in ("pipe.npz", "link.npz"):
+        result = tenon("run", linear, "--random", "-o", name, "--overwrite")
+        assert result.code == FAILED and "not a regular file" in result.err
+    assert stat.S_ISFIFO((tmp_path / "pipe.npz").stat().st_mode) and (tmp_path / "link.npz").is_symlink()
+
+
+def test_random_sequences_inside_sequences_stay_small(tenon, tmp_path):
+    kind = helper.make_tensor_type_proto(TensorProto.FLOAT, [2])
+    for _ in range(40):
+        kind = helper.make_sequence_type_proto(kind)
+    deep = helper.make_value_info("x", kind)
+    graph = helper.make_graph(
+        [helper.make_node("SequenceLength", ["x"], ["n"])], "deep", [deep],
+        [helper.make_tensor_value_info("n", TensorProto.INT64, [])])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)]), tmp_path / "deep.onnx")
+    assert tenon("run", "deep.onnx", "--random").code == DONE

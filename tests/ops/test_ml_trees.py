@@ -384,7 +384,7 @@ def test_post_transform_codes_of_version_five(code, name):
         ({"nodes_featureids": [0, 2]}, "nodes_featureids\\[1\\] is 2; X has 2 features"),
         ({"nodes_modes": numpy_helper.from_array(np.array([0, 9], np.uint8))}, "nodes_modes\\[1\\] is 9"),
         ({"nodes_modes": numpy_helper.from_array(np.array([0, 6], np.int64))}, "nodes_modes is int64"),
-        ({"nodes_modes": None}, "'nodes_modes' is missing"),
+        ({"nodes_modes": None}, "needs attribute 'nodes_modes'"),
         ({"membership_values": None}, "membership_values has 0 sets, node 1 needs another"),
         ({"membership_values": numpy_helper.from_array(np.array([1, np.nan, 2], np.float32))}, "more than the 1 sets"),
         ({"leaf_targetids": [0, 1, 2]}, "leaf_targetids\\[2\\] is 2; there are 2 targets"),

@@ -37,7 +37,7 @@ def test_concat_versions():
     check(run("Concat", [X, X], 1), np.concatenate([X, X], 1))
     check(run("Concat", [X, X], 4, axis=2), np.concatenate([X, X], 2))
     check(run("Concat", [X[:0], X, X[:, :, :]], 13, axis=0), np.concatenate([X, X], 0))
-    check_error("'axis' is missing", "Concat", [X, X], 13)
+    check_error("needs attribute 'axis'", "Concat", [X, X], 13)
     check_error("axis 3 is outside a tensor of rank 3", "Concat", [X, X], 13, axis=3)
     check_error("differ on axis 1", "Concat", [X, X[:, :2]], 13, axis=0)
     check_error("rank", "Concat", [X, X[0]], 13, axis=0)

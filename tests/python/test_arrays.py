@@ -161,3 +161,22 @@ def test_subclasses_of_arrays(ort):
 def test_one_input_used_twice():
     data = model([node("Add", "x x", "y")], [tensor("x", FLOAT, [2])], [tensor("y", FLOAT, [2])])
     assert tenon.InferenceSession(data).run(None, {"x": np.ones(2, np.float32)})[0].tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(("name", "number"), [("uint8", 300), ("uint8", -1), ("int64", 2**63), ("int8", -129)])
+def test_numbers_that_do_not_fit_are_refused(name, number):
+    session = tenon.InferenceSession(identity(NUMBER[name]))
+    with pytest.raises(tenon.Error, match=f"input 'x': {number} is not a number of type {name}"):
+        session.run(None, {"x": [number]})
+
+
+def test_numbers_that_do_not_fit_below_a_byte_are_refused():
+    session = tenon.InferenceSession(identity(ML["int4"]))
+    assert session.run(None, {"x": [-8, 7]})[0].astype(int).tolist() == [-8, 7]
+    with pytest.raises(tenon.Error, match="8 is not a number of type int4"):
+        session.run(None, {"x": [8]})
+
+
+def test_lists_that_are_no_arrays_name_the_input():
+    with pytest.raises(tenon.Error, match="input 'x'"):
+        tenon.InferenceSession(identity(FLOAT)).run(None, {"x": [[1, 2], [3]]})

@@ -183,3 +183,15 @@ def test_other_kinds_of_values():
     binding.bind_output("y")
     strings.run_with_iobinding(binding)
     assert binding.copy_outputs_to_cpu()[0].tolist() == ["a", "b"]
+
+
+def test_read_only_memory_is_not_written():
+    session = tenon.InferenceSession(add())
+    frozen = np.frombuffer(bytes(16), np.float32).reshape(2, 2)
+    for value in (tenon.OrtValue.ortvalue_from_numpy(frozen), tenon.OrtValue.from_dlpack(frozen)):
+        binding = session.io_binding()
+        with pytest.raises(tenon.Error, match="read-only"):
+            binding.bind_ortvalue_output("z", value)
+        assert not value.numpy().flags.writeable
+    with pytest.raises(TypeError, match="OrtValue"):
+        session.io_binding().bind_ortvalue_input("x", None)

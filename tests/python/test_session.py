@@ -19,6 +19,8 @@ from python.models import (
 )
 from onnx import TensorProto
 
+import tenon
+
 X = np.array([[1, 2], [3, 4]], np.float32)
 Y = np.array([10, 20], np.float32)
 SUM = X + Y
@@ -227,3 +229,14 @@ def test_branches(ort):
     a = np.array([-1, 1], np.float32)
     assert session.run(None, {"c": np.array(True), "a": a})[0].tolist() == [-1, 1]
     assert session.run(None, {"c": np.array(False), "a": a})[0].tolist() == [0, 1]
+
+
+def test_extents_that_disagree_are_the_callers_mistake():
+    inputs = [tensor(name, FLOAT, ["n", 2]) for name in "xy"]
+    added = model([node("Add", "x y", "z")], inputs, [tensor("z", FLOAT, ["n", 2])])
+    feed = {"x": np.ones((2, 2), np.float32), "y": np.ones((3, 2), np.float32)}
+    with pytest.raises(state(tenon).InvalidArgument, match="n is 2 in input 'x' and 3 in input 'y'"):
+        tenon.InferenceSession(added).run(None, feed)
+    # A name that means nothing to the nodes is no reason to refuse.
+    feed["y"] = np.ones((1, 2), np.float32)
+    assert tenon.InferenceSession(added).run(None, feed)[0].shape == (2, 2)

@@ -78,9 +78,10 @@ Result<Value> draw_value(const Type& type, std::vector<int64_t> dims, const Acce
       return Value(std::move(tensor));
     }
     case Type::Kind::Sequence: {
-      constexpr int kItems = 3;
       Sequence sequence{type.element ? *type.element : Type{}, {}};
-      for (int i = 0; i < kItems; ++i) {
+      // Three tensors; of sequences inside sequences one each, or deep types would grow without bound.
+      const int items = sequence.element.is_tensor() || sequence.element.kind == Type::Kind::Map ? 3 : 1;
+      for (int i = 0; i < items; ++i) {
         TN_ASSIGN_OR_RETURN(Value item, draw_value(sequence.element, symbols.decide(sequence.element.shape), accepted,
                                                    symbols, random, budget));
         sequence.items.push_back(std::move(item));

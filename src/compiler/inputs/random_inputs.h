@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "runtime/limits.h"
 #include "tensor/value.h"
 
 namespace tenon {
@@ -13,7 +14,7 @@ struct RandomInputOptions {
   uint64_t seed = 0;
   std::map<std::string, int64_t> dims;                 // symbols of the inputs' shapes
   std::map<std::string, std::vector<int64_t>> shapes;  // by input name
-  int64_t memory_bytes = int64_t{64} << 30;            // of all values drawn, whatever the model declares
+  int64_t memory_bytes = default_memory_limit();       // of all values drawn, whatever the model declares
 };
 
 // One value per graph input: those given stay as they are, inputs with a default stay empty, the others are drawn

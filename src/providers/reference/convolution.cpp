@@ -19,14 +19,15 @@ int64_t product(Dims dims) { return checked_product(dims).value_or(0); }
 // Calls f(dense offset, strided offset, length, weight) for every row that a tap connects in two channels of a group.
 // Weights are stored [dense channel, strided channel of the group, tap].
 template <class F>
-void for_each_meeting(const ConvGeometry& g, const double* w, const F& f) {
+Status for_each_meeting(KernelServices& services, const ConvGeometry& g, const double* w, const F& f) {
   const int64_t dense_plane = product(g.dense), strided_plane = product(g.strided);
   const int64_t dense_channels = g.dense_channels * g.group;
-  if (g.batch == 0 || dense_channels == 0 || g.strided_channels == 0) return;  // extents may be anything then
+  if (g.batch == 0 || dense_channels == 0 || g.strided_channels == 0) return {};  // extents may be anything then
   int64_t taps = 1;
   for (const WindowAxis& a : g.window.axes) taps *= a.kernel;
-  for_each_tap(g.window, g.dense, g.strided, [&](int64_t tap, std::span<const TapRow> rows) {
+  return for_each_tap(g.window, g.dense, g.strided, [&](int64_t tap, std::span<const TapRow> rows) -> Status {
     for (int64_t n = 0; n < g.batch; ++n) {
+      TN_RETURN_IF_ERROR(services.check_cancelled());
       // Rows first: those of all channels of a group stay close to the processor.
       for (const TapRow& row : rows) {
         for (int64_t d = 0; d < dense_channels; ++d) {
@@ -39,6 +40,7 @@ void for_each_meeting(const ConvGeometry& g, const double* w, const F& f) {
         }
       }
     }
+    return {};
   });
 }
 
@@ -57,16 +59,17 @@ Result<ConvGeometry> ConvGeometry::of(Dims x, Dims w, Dims y, const ConvParams& 
   return g;
 }
 
-void convolve(const ConvGeometry& g, const double* x, const double* w, double* y) {
+Status convolve(KernelServices& services, const ConvGeometry& g, const double* x, const double* w, double* y) {
   const int64_t step = g.window.axes.back().stride;
-  for_each_meeting(g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
+  return for_each_meeting(services, g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
     for (int64_t j = 0; j < length; ++j) y[dense + j] += weight * x[strided + j * step];
   });
 }
 
-void convolve_transposed(const ConvGeometry& g, const double* x, const double* w, double* y) {
+Status convolve_transposed(KernelServices& services, const ConvGeometry& g, const double* x, const double* w,
+                           double* y) {
   const int64_t step = g.window.axes.back().stride;
-  for_each_meeting(g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
+  return for_each_meeting(services, g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
     for (int64_t j = 0; j < length; ++j) y[strided + j * step] += weight * x[dense + j];
   });
 }
@@ -90,7 +93,7 @@ Status run_conv(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles w, read_doubles(c, 1));
   TN_ASSIGN_OR_RETURN(Doubles y, biased_output(c, 2));
-  convolve(geometry, x.data(), w.data(), y.data());
+  TN_RETURN_IF_ERROR(convolve(c.services(), geometry, x.data(), w.data(), y.data()));
   y.store(c.out(0));
   return {};
 }
@@ -111,7 +114,7 @@ Status run_conv_transpose(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles w, read_doubles(c, 1));
   TN_ASSIGN_OR_RETURN(Doubles y, biased_output(c, 2));
-  convolve_transposed(g, x.data(), w.data(), y.data());
+  TN_RETURN_IF_ERROR(convolve_transposed(c.services(), g, x.data(), w.data(), y.data()));
   y.store(c.out(0));
   return {};
 }

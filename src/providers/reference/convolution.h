@@ -1,6 +1,7 @@
 #pragma once
 
 #include "ops/convolution.h"
+#include "providers/provider.h"
 
 namespace tenon {
 
@@ -16,8 +17,9 @@ struct ConvGeometry {
 };
 
 // y[n, m, ...] += sum of x[n, c, ...] * w[m, c, tap], all dense doubles. Quantized convolutions pass exact integers.
-void convolve(const ConvGeometry& geometry, const double* x, const double* w, double* y);
+Status convolve(KernelServices& services, const ConvGeometry& geometry, const double* x, const double* w, double* y);
 // The transpose of that: y[n, m, ...] += sum of x[n, c, ...] * w[c, m, tap].
-void convolve_transposed(const ConvGeometry& geometry, const double* x, const double* w, double* y);
+Status convolve_transposed(KernelServices& services, const ConvGeometry& geometry, const double* x, const double* w,
+                           double* y);
 
 }  // namespace tenon

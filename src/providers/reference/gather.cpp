@@ -6,17 +6,24 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/text_meter.h"
 
 namespace tenon {
 
 namespace {
 
 // Copies blocks of `inner` elements: out block i is data block blocks[i].
-Status copy_blocks(const TensorView& data, const TensorView& out, const std::vector<int64_t>& blocks, int64_t inner) {
+Status copy_blocks(KernelContext& c, const std::vector<int64_t>& blocks, int64_t inner) {
+  const TensorView &data = c.in(0), &out = c.out(0);
   return dispatch_by_size(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* source = static_cast<const T*>(data.data);
     T* target = static_cast<T*>(out.data);
+    if constexpr (std::is_same_v<T, std::string>) {
+      TextMeter meter(*c.budget());
+      for (int64_t block : blocks)
+        for (int64_t i = 0; i < inner; ++i) TN_RETURN_IF_ERROR(meter.add(source[block * inner + i]));
+    }
     for (size_t i = 0; i < blocks.size(); ++i)
       std::copy_n(source + blocks[i] * inner, inner, target + static_cast<int64_t>(i) * inner);
     return Status();
@@ -53,7 +60,7 @@ KernelFunction reference_kernel<OpId::Gather>() {
     std::vector<int64_t> blocks;
     for (int64_t outer = 0; outer < split.outer; ++outer)
       for (int64_t index : indices) blocks.push_back(outer * split.extent + index);
-    return copy_blocks(data, c.out(0), blocks, split.inner);
+    return copy_blocks(c, blocks, split.inner);
   };
 }
 
@@ -70,7 +77,7 @@ KernelFunction reference_kernel<OpId::GatherElements>() {
     const int64_t stride = std::exchange(strides[at], 0);
     for (Walker<1> w(c.in(1).dims, {strides}); w.more(); w.next())
       elements.push_back(w.at(0) + indices[static_cast<size_t>(w.position())] * stride);
-    return copy_blocks(data, c.out(0), elements, 1);
+    return copy_blocks(c, elements, 1);
   };
 }
 
@@ -94,7 +101,7 @@ KernelFunction reference_kernel<OpId::GatherND>() {
       }
       blocks.push_back(block);
     }
-    return copy_blocks(data, c.out(0), blocks, product(data.dims.subspan(batch + depth)));
+    return copy_blocks(c, blocks, product(data.dims.subspan(batch + depth)));
   };
 }
 

@@ -25,9 +25,9 @@ Sum<T> scaled(Sum<T> sum, float factor) {
 }
 
 template <class T>
-void run(KernelContext& c, const GemmParams& p) {
+Status run(KernelContext& c, const GemmParams& p) {
   const TensorView &a = c.in(0), &b = c.in(1), &out = c.out(0);
-  if (out.size() == 0) return;
+  if (out.size() == 0) return {};
   const int64_t m = out.dims[0], n = out.dims[1], k = a.dims[!p.transA];
   const MatrixView<T> left{a.as<T>().data(), p.transA ? 1 : k, p.transA ? m : 1};
   const MatrixView<T> right{b.as<T>().data(), p.transB ? 1 : n, p.transB ? k : 1};
@@ -37,6 +37,7 @@ void run(KernelContext& c, const GemmParams& p) {
   T* y = out.as<T>().data();
   std::vector<Sum<T>> sums(static_cast<size_t>(n));
   for (int64_t i = 0; i < m; ++i) {
+    TN_RETURN_IF_ERROR(c.services().check_cancelled());
     multiply_row(left, right, i, k, sums);
     for (int64_t j = 0; j < n; ++j) {
       Sum<T> sum = scaled<T>(sums[static_cast<size_t>(j)], p.alpha);
@@ -44,6 +45,7 @@ void run(KernelContext& c, const GemmParams& p) {
       y[i * n + j] = from_sum<T>(sum);
     }
   }
+  return {};
 }
 
 }  // namespace
@@ -52,10 +54,7 @@ template <>
 KernelFunction reference_kernel<OpId::Gemm>() {
   return [](KernelContext& c) -> Status {
     return dispatch<float, double, Float16, BFloat16, int32_t, int64_t, uint32_t, uint64_t>(
-        c.out(0).dtype, [&](auto tag) {
-          run<typename decltype(tag)::type>(c, c.params<GemmParams>());
-          return Status();
-        });
+        c.out(0).dtype, [&](auto tag) { return run<typename decltype(tag)::type>(c, c.params<GemmParams>()); });
   };
 }
 

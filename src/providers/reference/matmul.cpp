@@ -21,12 +21,14 @@ struct MatrixBatch {
 };
 
 template <class T>
-void multiply(const T* a, const T* b, T* c, int64_t m, int64_t n, int64_t k) {
+Status multiply(KernelServices& services, const T* a, const T* b, T* c, int64_t m, int64_t n, int64_t k) {
   std::vector<Sum<T>> sums(static_cast<size_t>(n));
   for (int64_t i = 0; i < m; ++i) {
+    TN_RETURN_IF_ERROR(services.check_cancelled());
     multiply_row<T>({a, k, 1}, {b, n, 1}, i, k, sums);
     for (int64_t j = 0; j < n; ++j) c[i * n + j] = from_sum<T>(sums[static_cast<size_t>(j)]);
   }
+  return {};
 }
 
 }  // namespace
@@ -40,14 +42,14 @@ KernelFunction reference_kernel<OpId::MatMul>() {
     const Dims out = c.out(0).dims;
     const std::vector<int64_t> batch(out.begin(), out.end() - (c.in(0).rank() > 1) - (c.in(1).rank() > 1));
     return dispatch<float, double, Float16, BFloat16, int32_t, int64_t, uint32_t, uint64_t>(
-        c.out(0).dtype, [&](auto tag) {
+        c.out(0).dtype, [&](auto tag) -> Status {
           using T = typename decltype(tag)::type;
           for (Walker<2> w(batch, {broadcast_strides(a.batch, batch), broadcast_strides(b.batch, batch)}); w.more();
                w.next())
-            multiply(static_cast<const T*>(c.in(0).data) + w.at(0) * m * k,
-                     static_cast<const T*>(c.in(1).data) + w.at(1) * k * n,
-                     static_cast<T*>(c.out(0).data) + w.position() * m * n, m, n, k);
-          return Status();
+            TN_RETURN_IF_ERROR(multiply(c.services(), static_cast<const T*>(c.in(0).data) + w.at(0) * m * k,
+                                        static_cast<const T*>(c.in(1).data) + w.at(1) * k * n,
+                                        static_cast<T*>(c.out(0).data) + w.position() * m * n, m, n, k));
+          return {};
         });
   };
 }

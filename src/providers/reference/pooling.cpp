@@ -38,14 +38,17 @@ struct Pool {
 
   // Calls f(output element, input element) for every element in every window.
   template <class F>
-  void for_each_pair(const F& f) const {
-    if (planes == 0) return;  // extents may be anything then
+  Status for_each_pair(KernelContext& c, const F& f) const {
+    if (planes == 0) return {};  // extents may be anything then
     const int64_t step = window.axes.back().stride;
-    for_each_tap(window, output, input, [&](int64_t, std::span<const TapRow> rows) {
-      for (int64_t plane = 0; plane < planes; ++plane)
+    return for_each_tap(window, output, input, [&](int64_t, std::span<const TapRow> rows) -> Status {
+      for (int64_t plane = 0; plane < planes; ++plane) {
+        TN_RETURN_IF_ERROR(c.services().check_cancelled());
         for (const TapRow& row : rows)
           for (int64_t j = 0; j < row.length; ++j)
             f(plane * output_plane + row.dense + j, plane * input_plane + row.strided + j * step);
+      }
+      return {};
     });
   }
 };
@@ -53,7 +56,7 @@ struct Pool {
 Status run_average_pool(KernelContext& c) {
   const auto& params = c.params<AveragePoolParams>();
   TN_ASSIGN_OR_RETURN(Pool pool, Pool::of(c, params.window, 0.0));
-  pool.for_each_pair([&](int64_t to, int64_t from) { pool.y[to] += pool.x[from]; });
+  TN_RETURN_IF_ERROR(pool.for_each_pair(c, [&](int64_t to, int64_t from) { pool.y[to] += pool.x[from]; }));
   for (Walker<0> w(pool.output, {}); pool.planes > 0 && w.more(); w.next()) {
     double count = 1.0;
     for (size_t i = 0; i < pool.input.size(); ++i) {
@@ -73,7 +76,8 @@ Status run_lp_pool(KernelContext& c) {
   const auto& params = c.params<LpPoolParams>();
   const double p = static_cast<double>(params.p);
   TN_ASSIGN_OR_RETURN(Pool pool, Pool::of(c, params.window, 0.0));
-  pool.for_each_pair([&](int64_t to, int64_t from) { pool.y[to] += std::pow(std::abs(pool.x[from]), p); });
+  TN_RETURN_IF_ERROR(
+      pool.for_each_pair(c, [&](int64_t to, int64_t from) { pool.y[to] += std::pow(std::abs(pool.x[from]), p); }));
   for (double& value : pool.y) value = std::pow(value, 1.0 / p);
   pool.y.store(c.out(0));
   return {};
@@ -97,14 +101,15 @@ Status run_max_pool(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(Tensor where, Tensor::allocate(DType::Int64, {c.out(0).size()}, c.budget()));
   auto best = where.as_mutable<int64_t>();
   std::ranges::fill(best, -1);
-  pool.for_each_pair([&](int64_t to, int64_t from) {
+  const auto keep_largest = [&](int64_t to, int64_t from) {
     const double x = pool.x[from], y = pool.y[to];
     int64_t& index = best[static_cast<size_t>(to)];
     // The first of equals wins, and NaN wins over everything.
     if (index >= 0 && !(x > y) && !(std::isnan(x) && !std::isnan(y))) return;
     pool.y[to] = x;
     index = from;
-  });
+  };
+  TN_RETURN_IF_ERROR(pool.for_each_pair(c, keep_largest));
   pool.y.store(c.out(0));
   if (!c.wants(1)) return {};
   auto indices = c.out(1).as<int64_t>();

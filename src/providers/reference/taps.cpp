@@ -11,17 +11,15 @@ namespace {
 
 class TapVisitor {
  public:
-  TapVisitor(const Window& window, Dims dense, Dims strided,
-             const std::function<void(int64_t, std::span<const TapRow>)>& f)
+  TapVisitor(const Window& window, Dims dense, Dims strided, const TapFunction& f)
       : window_(window), dense_(dense), strided_(strided), dense_strides_(row_major_strides(dense)),
         strided_strides_(row_major_strides(strided)), chosen_(window.rank()), f_(f) {}
 
   // Tap numbers wrap around for windows that no weights stand behind.
-  void visit(size_t axis, uint64_t tap_number) {
+  Status visit(size_t axis, uint64_t tap_number) {
     if (axis == window_.rank()) {
       collect_rows();
-      f_(static_cast<int64_t>(tap_number), rows_);
-      return;
+      return f_(static_cast<int64_t>(tap_number), rows_);
     }
     const WindowAxis& a = window_.axes[axis];
     // Later positions see earlier taps, so the union of their tap ranges grows as positions go down.
@@ -30,10 +28,11 @@ class TapVisitor {
       const auto [first, last] = a.taps_inside(p, strided_[axis]);
       for (int64_t t = std::max(next, first); t < last; ++t) {
         chosen_[axis] = meeting(a, t, dense_[axis], strided_[axis]);
-        visit(axis + 1, tap_number * static_cast<uint64_t>(a.kernel) + static_cast<uint64_t>(t));
+        TN_RETURN_IF_ERROR(visit(axis + 1, tap_number * static_cast<uint64_t>(a.kernel) + static_cast<uint64_t>(t)));
       }
       next = std::max(next, last);
     }
+    return {};
   }
 
  private:
@@ -76,14 +75,13 @@ class TapVisitor {
   std::vector<int64_t> dense_strides_, strided_strides_;
   std::vector<Meeting> chosen_;
   std::vector<TapRow> rows_, next_rows_;
-  const std::function<void(int64_t, std::span<const TapRow>)>& f_;
+  const TapFunction& f_;
 };
 
 }  // namespace
 
-void for_each_tap(const Window& window, Dims dense, Dims strided,
-                  const std::function<void(int64_t tap, std::span<const TapRow> rows)>& f) {
-  TapVisitor(window, dense, strided, f).visit(0, 0);
+Status for_each_tap(const Window& window, Dims dense, Dims strided, const TapFunction& f) {
+  return TapVisitor(window, dense, strided, f).visit(0, 0);
 }
 
 }  // namespace tenon

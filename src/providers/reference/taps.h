@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "ops/window.h"
 
@@ -14,9 +15,9 @@ struct TapRow {
   int64_t length = 0;              // pairs; the strided side advances by the last axis' stride
 };
 
-// Calls f(tap, rows) for every tap that meets the strided side at all, in row-major order of taps. The window's
-// padding must be explicit. Work is proportional to the pairs that meet, whatever the attributes say.
-void for_each_tap(const Window& window, Dims dense, Dims strided,
-                  const std::function<void(int64_t tap, std::span<const TapRow> rows)>& f);
+using TapFunction = std::function<Status(int64_t tap, std::span<const TapRow> rows)>;
+// Calls f(tap, rows) for every tap that meets the strided side at all, in row-major order of taps, until it fails. The
+// window's padding must be explicit. Work is proportional to the pairs that meet, whatever the attributes say.
+Status for_each_tap(const Window& window, Dims dense, Dims strided, const TapFunction& f);
 
 }  // namespace tenon

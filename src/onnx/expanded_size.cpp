@@ -1,0 +1,63 @@
+#include "onnx/expanded_size.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "onnx/onnx_map.h"
+
+namespace tenon {
+
+namespace {
+
+class Counter {
+ public:
+  Counter(const ModelImport& model, int64_t limit) : model_(model), limit_(limit) {}
+
+  int64_t count(const std::vector<wire::Node>& nodes) {
+    int64_t sum = 0;
+    for (const wire::Node& node : nodes) {
+      sum += count(node);
+      if (sum >= limit_) return limit_;
+    }
+    return sum;
+  }
+
+  int64_t count(const wire::Node& node) {
+    const auto key = ModelImport::function_key(canonical_domain(node.domain), node.op_type, node.overload);
+    if (const auto it = model_.functions.find(key); it != model_.functions.end()) return count(*it->second);
+    int64_t sum = 1;
+    for (const wire::Attribute& attribute : node.attributes)
+      for (const auto& graph : attribute.graphs)
+        if (graph) sum = std::min(limit_, sum + count(graph->nodes));
+    return sum;
+  }
+
+ private:
+  int64_t count(const wire::Function& function) {
+    const auto [it, is_new] = sizes_.try_emplace(&function, 1);
+    if (!is_new) return it->second;
+    const int64_t size = count(function.nodes);
+    return sizes_[&function] = size;
+  }
+
+  const ModelImport& model_;
+  int64_t limit_;
+  std::unordered_map<const wire::Function*, int64_t> sizes_;
+};
+
+}  // namespace
+
+Status check_expanded_size(const wire::Graph& graph, const ModelImport& model, int64_t limit) {
+  Counter counter(model, limit + 1);
+  int64_t sum = 0;
+  for (const wire::Node& node : graph.nodes) {
+    sum += counter.count(node);
+    if (sum <= limit) continue;
+    return error(Code::ResourceLimit,
+                 "with its functions expanded the graph has more than {} nodes (option 'max_nodes')", limit)
+        .in(fmt::format("node '{}' ({})", node.name, node.op_type));
+  }
+  return {};
+}
+
+}  // namespace tenon
