@@ -59,7 +59,7 @@ Result<std::shared_ptr<const Artifact>> Artifact::make(std::string_view bytes, s
   const std::vector<PackedRecord>& packed = artifact->contents_.packed;
   for (size_t i = 0; i < packed.size(); ++i)
     if (packed[i].file == Hash128()) artifact->by_offset_.push_back(static_cast<int32_t>(i));
-  std::ranges::stable_sort(artifact->by_offset_, {}, [&](int32_t i) { return packed[static_cast<size_t>(i)].offset; });
+  std::ranges::sort(artifact->by_offset_, {}, [&](int32_t i) { return packed[static_cast<size_t>(i)].offset; });
   if (options.verify_weights) TN_RETURN_IF_ERROR(artifact->verify());
   return std::shared_ptr<const Artifact>(std::move(artifact));
 }

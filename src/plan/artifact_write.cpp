@@ -161,7 +161,7 @@ Result<WrittenArtifact> write_artifact_file(ArtifactContents contents, const Art
                                             const std::string& path, const ArtifactWriteOptions& options) {
   TN_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path));
   auto written = write_artifact(std::move(contents), bytes, sink, options);
-  Status status = written.ok() ? sink.finish() : std::move(written).status();
+  Status status = written.ok() ? sink.finish() : written.status();
   if (status.ok()) return written;
   ::unlink(path.c_str());
   return status;
