@@ -27,8 +27,7 @@ class ThreadPool {
   // Calls body(i) once for every i in [0, chunks) and returns when all calls have. Chunks are claimed in order by the
   // caller and at most max_helpers workers. A call from inside a body, or while the workers help another caller, runs
   // on this thread alone.
-  void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body,
-                    int max_helpers = std::numeric_limits<int>::max());
+  void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body, int max_helpers = std::numeric_limits<int>::max());
 
  private:
   struct Job {

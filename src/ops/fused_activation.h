@@ -6,18 +6,18 @@ namespace tenon {
 
 // Activations that a kernel applies to its result before it is stored. alpha and beta are the function's constants,
 // named as the op of that name has them.
-#define TENON_FUSED_ACTIVATIONS(X)                                  \
-  X(None, "none")                                                   \
-  X(Relu, "relu")                                                   \
-  X(Clip, "clip")              /* alpha: least, beta: greatest */   \
-  X(LeakyRelu, "leaky_relu")   /* alpha: slope below zero */        \
-  X(Elu, "elu")                /* alpha * (exp(x) - 1) below zero */ \
-  X(Sigmoid, "sigmoid")                                             \
-  X(HardSigmoid, "hard_sigmoid") /* alpha * x + beta in [0, 1] */   \
-  X(Tanh, "tanh")                                                   \
-  X(Gelu, "gelu")                                                   \
-  X(GeluTanh, "gelu_tanh")                                          \
-  X(Silu, "silu")              /* x * sigmoid(alpha * x) */         \
+#define TENON_FUSED_ACTIVATIONS(X)                                 \
+  X(None, "none")                                                  \
+  X(Relu, "relu")                                                  \
+  X(Clip, "clip")            /* alpha: least, beta: greatest */    \
+  X(LeakyRelu, "leaky_relu") /* alpha: slope below zero */         \
+  X(Elu, "elu")              /* alpha * (exp(x) - 1) below zero */ \
+  X(Sigmoid, "sigmoid")                                            \
+  X(HardSigmoid, "hard_sigmoid") /* alpha * x + beta in [0, 1] */  \
+  X(Tanh, "tanh")                                                  \
+  X(Gelu, "gelu")                                                  \
+  X(GeluTanh, "gelu_tanh")                                         \
+  X(Silu, "silu") /* x * sigmoid(alpha * x) */                     \
   X(HardSwish, "hard_swish")
 
 enum class ActivationKind : uint8_t {

@@ -89,7 +89,8 @@ struct Kernel {
   bool one_element_per_byte = false;
 };
 
-// The kernel of a family ("reference/Conv", "cpu/PackedConv", "control/If"); its function is null when no provider has it.
+// The kernel of a family ("reference/Conv", "cpu/PackedConv", "control/If"); its function is null when no provider has
+// it.
 Kernel find_kernel(std::string_view family);
 
 Status call_kernel(const Kernel& kernel, const Params& params, std::span<const TensorView> inputs,

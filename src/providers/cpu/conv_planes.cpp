@@ -84,8 +84,8 @@ class PlaneConv {
   explicit PlaneConv(const ConvJob& job)
       : job_(job), shape_(job.shape), table_(tile_table()), finish_(finish_function()), gather_(gather_function()),
         blocks_(job.shape, kDepth), panels_(ceil_div(job.shape.outputs, kPanelWidth)),
-        position_panels_(ceil_div(job.shape.out_plane(), kPanelWidth)),
-        tiles_(ceil_div(position_panels_, kTilePanels)), pointwise_(job.shape.is_pointwise()) {
+        position_panels_(ceil_div(job.shape.out_plane(), kPanelWidth)), tiles_(ceil_div(position_panels_, kTilePanels)),
+        pointwise_(job.shape.is_pointwise()) {
     const int64_t others = shape_.batch * shape_.groups * tiles_;
     const int64_t parts = std::min(panels_, std::max(ceil_div(kWantedChunks, others), ceil_div(panels_, kMostPanels)));
     panel_block_ = ceil_div(panels_, parts);
@@ -122,8 +122,11 @@ class PlaneConv {
     const int64_t width = ceil_div(chunk.end - chunk.begin, kPanelWidth) * kPanelWidth, plane = shape_.in_plane();
     const int64_t channel = (chunk.image * shape_.groups + chunk.group) * shape_.channels + block.first_channel;
     const float* x = job_.x + channel * plane;
-    TileOperands o{.a_stride = kPanelWidth, .b_panel_stride = kPanelWidth, .depth = block.size(),
-                   .c_stride = kTileWidth, .accumulate = accumulate};
+    TileOperands o{.a_stride = kPanelWidth,
+                   .b_panel_stride = kPanelWidth,
+                   .depth = block.size(),
+                   .c_stride = kTileWidth,
+                   .accumulate = accumulate};
     if (pointwise_ && chunk.end - chunk.begin == width) {
       o.b = x + chunk.begin;
       o.b_depth_stride = plane;
@@ -143,8 +146,11 @@ class PlaneConv {
   void gather_block(const PlaneChunk& chunk, const DepthBlock& block, const float* x, int64_t width,
                     float* gathered) const {
     TilePieces pieces(shape_, chunk.begin, chunk.end, width);
-    Gather g{.step = shape_.window[2].stride, .channels = block.channels, .from = x,
-             .from_stride = shape_.in_plane(), .to_stride = block.taps * width};
+    Gather g{.step = shape_.window[2].stride,
+             .channels = block.channels,
+             .from = x,
+             .from_stride = shape_.in_plane(),
+             .to_stride = block.taps * width};
     for (int64_t t = 0; t < block.taps; ++t) {
       pieces.find(block.first_tap + t);
       g.pieces = pieces.pieces();

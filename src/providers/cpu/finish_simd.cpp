@@ -31,21 +31,21 @@ HWY_INLINE V clip(V x, V least, V greatest) {
   return hn::IfThenElse(hn::Gt(x, greatest), greatest, x);
 }
 
-#define ACTIVATION(name, expression)                                                  \
-  struct name {                                                                       \
+#define ACTIVATION(name, expression)                                                           \
+  struct name {                                                                                \
     static HWY_INLINE V apply([[maybe_unused]] const Constants& c, V x) { return expression; } \
   }
 ACTIVATION(None, x);
 ACTIVATION(Relu, hn::IfThenZeroElse(hn::Lt(x, hn::Zero(D())), x));
 ACTIVATION(Clip, clip(x, c.alpha, c.beta));
 ACTIVATION(LeakyRelu, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(c.alpha, x), x));
-ACTIVATION(Elu, hn::IfThenElse(hn::Lt(x, hn::Zero(D())),
-                               hn::Mul(c.alpha, hn::Sub(math::exp(D(), x), number(1.0f))), x));
+ACTIVATION(Elu,
+           hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(c.alpha, hn::Sub(math::exp(D(), x), number(1.0f))), x));
 ACTIVATION(Sigmoid, math::sigmoid(D(), x));
 ACTIVATION(HardSigmoid, clip(hn::MulAdd(c.alpha, x, c.beta), number(0.0f), number(1.0f)));
 ACTIVATION(Tanh, math::tanh(D(), x));
-ACTIVATION(Gelu, hn::Mul(hn::Mul(number(0.5f), x),
-                         hn::Add(number(1.0f), math::erf(D(), hn::Mul(x, number(0.70710678f))))));
+ACTIVATION(Gelu,
+           hn::Mul(hn::Mul(number(0.5f), x), hn::Add(number(1.0f), math::erf(D(), hn::Mul(x, number(0.70710678f))))));
 ACTIVATION(GeluTanh,
            hn::Mul(hn::Mul(number(0.5f), x),
                    hn::Add(number(1.0f),
@@ -79,8 +79,9 @@ HWY_ATTR void finish(const float* in, float* out, int64_t count, const Finish& f
 
 void finish_any(const float* in, float* out, int64_t count, const Finish& f) {
   switch (f.activation.kind) {
-#define X(name, text) \
-  case ActivationKind::name: return finish<name>(in, out, count, f);
+#define X(name, text)        \
+  case ActivationKind::name: \
+    return finish<name>(in, out, count, f);
     TENON_FUSED_ACTIVATIONS(X)
 #undef X
   }

@@ -23,8 +23,8 @@ HWY_INLINE bool copy_vectors(const float* from, float* to, int64_t count) {
 }
 
 HWY_INLINE void copy_piece(const float* from, int64_t step, float* to, int64_t count) {
-  if (step == 1 && (copy_vectors<16>(from, to, count) || copy_vectors<8>(from, to, count) ||
-                    copy_vectors<4>(from, to, count)))
+  if (step == 1 &&
+      (copy_vectors<16>(from, to, count) || copy_vectors<8>(from, to, count) || copy_vectors<4>(from, to, count)))
     return;
   for (int64_t i = 0; i < count; ++i) to[i] = from[i * step];
 }

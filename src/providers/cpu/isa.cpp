@@ -41,8 +41,7 @@ Status limit_cpu_isa(std::string_view name) {
   int64_t allowed = 0;
   for (const Isa& isa : kIsas)
     if (isa.name == name || allowed != 0) allowed |= isa.target & usable();
-  if (allowed == 0)
-    return invalid_argument("'{}' is no instruction set that kernels can use on this machine", name);
+  if (allowed == 0) return invalid_argument("'{}' is no instruction set that kernels can use on this machine", name);
   choose(allowed);
   return {};
 }

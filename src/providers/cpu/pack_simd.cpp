@@ -92,8 +92,8 @@ HWY_ATTR void transpose(const float* const* rows, int64_t depth, [[maybe_unused]
 }
 
 template <bool Scaled, bool Streaming>
-HWY_ATTR void copy(const float* from, int64_t from_stride, int64_t depth, int64_t panels, const float* scale,
-                   float* to, int64_t panel_stride) {
+HWY_ATTR void copy(const float* from, int64_t from_stride, int64_t depth, int64_t panels, const float* scale, float* to,
+                   int64_t panel_stride) {
   for (int64_t k = 0; k < depth; ++k)
     for (int64_t p = 0; p < panels; ++p) {
       V scales[kVectors];
@@ -116,8 +116,8 @@ void transpose_any(const float* const* rows, int64_t depth, const float* scale, 
   }
 }
 
-void copy_any(const float* from, int64_t from_stride, int64_t depth, int64_t panels, const float* scale,
-              bool streaming, float* to, int64_t panel_stride) {
+void copy_any(const float* from, int64_t from_stride, int64_t depth, int64_t panels, const float* scale, bool streaming,
+              float* to, int64_t panel_stride) {
   const auto run = [&](auto function) { function(from, from_stride, depth, panels, scale, to, panel_stride); };
   if (streaming) {
     scale ? run(copy<true, true>) : run(copy<false, true>);

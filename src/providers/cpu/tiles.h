@@ -31,7 +31,7 @@ using TileFunction = void (*)(const TileOperands&);
 // Tiles of one instruction set.
 struct TileTable {
   int most_rows = 0;
-  int most_panels[kMostTileRows + 1] = {};  // by rows: as many as registers hold
+  int most_panels[kMostTileRows + 1] = {};                                // by rows: as many as registers hold
   TileFunction function[2][kMostTileRows + 1][kMostTilePanels + 1] = {};  // by order, rows, panels
 };
 

@@ -17,19 +17,30 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 double activate(const FusedActivation& a, double x) {
   const double alpha = a.alpha, beta = a.beta;
   switch (a.kind) {
-    case ActivationKind::None: return x;
-    case ActivationKind::Relu: return x < 0 ? 0 : x;
-    case ActivationKind::Clip: return x < alpha ? alpha : x > beta ? beta : x;
-    case ActivationKind::LeakyRelu: return x < 0 ? alpha * x : x;
-    case ActivationKind::Elu: return x < 0 ? alpha * std::expm1(x) : x;
-    case ActivationKind::Sigmoid: return sigmoid(x);
-    case ActivationKind::HardSigmoid: return std::clamp(alpha * x + beta, 0.0, 1.0);
-    case ActivationKind::Tanh: return std::tanh(x);
-    case ActivationKind::Gelu: return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+    case ActivationKind::None:
+      return x;
+    case ActivationKind::Relu:
+      return x < 0 ? 0 : x;
+    case ActivationKind::Clip:
+      return x < alpha ? alpha : x > beta ? beta : x;
+    case ActivationKind::LeakyRelu:
+      return x < 0 ? alpha * x : x;
+    case ActivationKind::Elu:
+      return x < 0 ? alpha * std::expm1(x) : x;
+    case ActivationKind::Sigmoid:
+      return sigmoid(x);
+    case ActivationKind::HardSigmoid:
+      return std::clamp(alpha * x + beta, 0.0, 1.0);
+    case ActivationKind::Tanh:
+      return std::tanh(x);
+    case ActivationKind::Gelu:
+      return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
     case ActivationKind::GeluTanh:
       return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
-    case ActivationKind::Silu: return x * sigmoid(alpha * x);
-    case ActivationKind::HardSwish: return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
+    case ActivationKind::Silu:
+      return x * sigmoid(alpha * x);
+    case ActivationKind::HardSwish:
+      return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
   }
   return x;
 }
