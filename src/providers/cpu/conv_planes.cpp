@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kTilePanels = 3, kTileWidth = kTilePanels * kPanelWidth;
 constexpr int64_t kDepth = 192;
 // Panels of output channels of a chunk, at most; fewer when there are few tiles to share out.
-constexpr int64_t kMostPanels = 16, kWantedChunks = 16;
+constexpr int64_t kMostPanels = 16, kWantedChunks = 8;
 static_assert(kTileWidth * (kDepth + kMostPanels * kPanelWidth) <= kScratchFloats);
 
 // Where the columns of a tile come from, for one tap.

@@ -39,21 +39,40 @@ ACTIVATION(None, x);
 ACTIVATION(Relu, hn::IfThenZeroElse(hn::Lt(x, hn::Zero(D())), x));
 ACTIVATION(Clip, clip(x, c.alpha, c.beta));
 ACTIVATION(LeakyRelu, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(c.alpha, x), x));
-ACTIVATION(Elu,
-           hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(c.alpha, hn::Sub(math::exp(D(), x), number(1.0f))), x));
+ACTIVATION(Elu, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(c.alpha, math::exp_minus_one_below_zero(D(), x)), x));
 ACTIVATION(Sigmoid, math::sigmoid(D(), x));
 ACTIVATION(HardSigmoid, clip(hn::MulAdd(c.alpha, x, c.beta), number(0.0f), number(1.0f)));
 ACTIVATION(Tanh, math::tanh(D(), x));
 ACTIVATION(Gelu,
            hn::Mul(hn::Mul(number(0.5f), x), hn::Add(number(1.0f), math::erf(D(), hn::Mul(x, number(0.70710678f))))));
+// (1 + tanh(u)) / 2 is sigmoid(2 * u), which loses no digits below zero.
 ACTIVATION(GeluTanh,
-           hn::Mul(hn::Mul(number(0.5f), x),
-                   hn::Add(number(1.0f),
-                           math::tanh(D(), hn::Mul(hn::Mul(number(0.79788456f), x),
-                                                   hn::MulAdd(hn::Mul(number(0.044715f), x), x, number(1.0f)))))));
+           hn::Mul(x, math::sigmoid(D(), hn::Mul(hn::Mul(number(1.5957691216f), x),
+                                                 hn::MulAdd(hn::Mul(number(0.044715f), x), x, number(1.0f))))));
 ACTIVATION(Silu, hn::Mul(x, math::sigmoid(D(), hn::Mul(c.alpha, x))));
 ACTIVATION(HardSwish, hn::Mul(x, clip(hn::MulAdd(x, number(1.0f / 6), number(0.5f)), number(0.0f), number(1.0f))));
 #undef ACTIVATION
+
+// Less than a vector; `each` is null or has a bias for each.
+template <class Activation>
+HWY_INLINE void finish_rest(const Constants& constants, const float* in, float* out, int64_t count, const Finish& f,
+                            const float* each) {
+  const D d;
+  V x = hn::LoadU(d, in);
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  // Masked lanes are not touched in memory.
+  const auto mask = hn::FirstN(d, static_cast<size_t>(count));
+  if (f.bias) x = hn::Add(x, each ? hn::MaskedLoad(mask, d, each) : hn::Set(d, f.bias[0]));
+  hn::BlendedStore(Activation::apply(constants, x), mask, d, out);
+#else
+  HWY_ALIGN float rest[16] = {};
+  const size_t bytes = static_cast<size_t>(count) * sizeof(float);
+  if (each) std::memcpy(rest, each, bytes);
+  if (f.bias) x = hn::Add(x, each ? hn::Load(d, rest) : hn::Set(d, f.bias[0]));
+  hn::Store(Activation::apply(constants, x), d, rest);
+  std::memcpy(out, rest, bytes);
+#endif
+}
 
 template <class Activation>
 HWY_ATTR void finish(const float* in, float* out, int64_t count, const Finish& f) {
@@ -67,14 +86,7 @@ HWY_ATTR void finish(const float* in, float* out, int64_t count, const Finish& f
     if (f.bias) x = hn::Add(x, each ? hn::LoadU(d, f.bias + i) : common);
     hn::StoreU(Activation::apply(constants, x), d, out + i);
   }
-  if (i == count) return;
-  HWY_ALIGN float rest[16] = {};
-  const size_t bytes = static_cast<size_t>(count - i) * sizeof(float);
-  V x = hn::LoadU(d, in + i);
-  if (each) std::memcpy(rest, f.bias + i, bytes);
-  if (f.bias) x = hn::Add(x, each ? hn::Load(d, rest) : common);
-  hn::Store(Activation::apply(constants, x), d, rest);
-  std::memcpy(out + i, rest, bytes);
+  if (i < count) finish_rest<Activation>(constants, in + i, out + i, count - i, f, each ? f.bias + i : nullptr);
 }
 
 void finish_any(const float* in, float* out, int64_t count, const Finish& f) {

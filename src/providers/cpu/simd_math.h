@@ -19,10 +19,14 @@ HWY_INLINE V step(D d, V x, V p, float c) {
   return hn::MulAdd(x, p, hn::Set(d, c));
 }
 
-// exp for x in [-87.33, 88.72]: rounds by adding a large number and adds the exponent to the bits of a polynomial.
+// exp(x) = 2^n * (1 + fraction) for x in [-87.33, 88.72]. Rounds by adding a large number, whose low bits are then n.
+template <class D>
+struct ExpParts {
+  hn::Vec<D> shifted_n, fraction;
+};
+
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V exp_inside(D d, V x) {
-  const hn::RebindToSigned<D> di;
+HWY_INLINE ExpParts<D> exp_parts(D d, V x) {
   const V shift = hn::Set(d, 12582912.0f);
   const V t = hn::MulAdd(x, hn::Set(d, 1.44269504f), shift);
   const V n = hn::Sub(t, shift);
@@ -33,8 +37,29 @@ HWY_INLINE V exp_inside(D d, V x) {
   p = step(d, p, r, 4.1665795894e-2f);
   p = step(d, p, r, 1.6666665459e-1f);
   p = step(d, p, r, 5.0000001201e-1f);
-  p = hn::MulAdd(p, hn::Mul(r, r), hn::Add(r, hn::Set(d, 1.0f)));
-  return hn::BitCast(d, hn::Add(hn::BitCast(di, p), hn::ShiftLeft<23>(hn::BitCast(di, t))));
+  return {t, hn::MulAdd(p, hn::Mul(r, r), r)};
+}
+
+// x * 2^n, by adding to the exponent.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V scale_by(D d, V x, V shifted_n) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, x), hn::ShiftLeft<23>(hn::BitCast(di, shifted_n))));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_inside(D d, V x) {
+  const auto parts = exp_parts(d, x);
+  return scale_by(d, hn::Add(parts.fraction, hn::Set(d, 1.0f)), parts.shifted_n);
+}
+
+// exp(x) - 1 for x below zero, where it does not lose the digits of small x. NaN is not kept.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_minus_one_below_zero(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const auto parts = exp_parts(d, hn::Max(x, hn::Set(d, -87.33f)));
+  const V scale = scale_by(d, one, parts.shifted_n);
+  return hn::MulAdd(scale, parts.fraction, hn::Sub(scale, one));
 }
 
 // Results below the smallest normal number become 0; NaN stays NaN.
