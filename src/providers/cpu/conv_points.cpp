@@ -42,47 +42,67 @@ void gather_rows(const ConvShape& shape, const DepthBlock& block, const float* x
   }
 }
 
+class PointConv {
+ public:
+  explicit PointConv(const ConvJob& job)
+      : job_(job), shape_(job.shape), table_(tile_table()), finish_(finish_function()), blocks_(job.shape, kDepthBlock),
+        panels_(ceil_div(job.shape.outputs, kPanelWidth)), parts_(ceil_div(panels_, kPanelBlock)),
+        direct_(job.shape.reads_everything_once()) {}
+
+  int64_t chunks() const { return shape_.batch * shape_.groups * parts_; }
+
+  // A block of output channels of one group of one image.
+  void run(int64_t chunk) const {
+    const int64_t image_group = chunk / parts_, first = chunk % parts_ * kPanelBlock;
+    const int64_t count = std::min(kPanelBlock, panels_ - first);
+    float *sums = scratch_floats(), *rows = sums + kSums, *results = rows + kMostPositions * kDepthBlock;
+    if (blocks_.count() == 0) std::fill(sums, sums + kSums, 0.0f);
+    for (int64_t i = 0; i < blocks_.count(); ++i) {
+      const DepthBlock block = blocks_[i];
+      const float* x = job_.x + (image_group * shape_.channels + block.first_channel) * shape_.in_plane();
+      if (!direct_) gather_rows(shape_, block, x, rows);
+      const int64_t panel = image_group % shape_.groups * panels_ + first;
+      const TileOperands operands{.a = direct_ ? x + block.first_tap : rows,
+                                  .a_stride = block.size(),
+                                  .b = job_.packed + (panel * shape_.depth() + blocks_.begin(block)) * kPanelWidth,
+                                  .b_panel_stride = shape_.depth() * kPanelWidth,
+                                  .b_depth_stride = kPanelWidth,
+                                  .depth = block.size(),
+                                  .c = sums,
+                                  .c_stride = kPanelBlock * kPanelWidth,
+                                  .accumulate = i > 0};
+      multiply_tiles(table_, TileOrder::RowMajor, operands, shape_.out_plane(), count);
+    }
+    store(image_group, first * kPanelWidth, count * kPanelWidth, sums, results);
+  }
+
+ private:
+  // Sums are rows of channels; the output has rows of positions.
+  void store(int64_t image_group, int64_t column, int64_t most_columns, const float* sums, float* results) const {
+    const int64_t columns = std::min(most_columns, shape_.outputs - column), positions = shape_.out_plane();
+    const int64_t channel = image_group % shape_.groups * shape_.outputs + column;
+    const Finish how{job_.bias ? job_.bias + channel : nullptr, 1, job_.activation};
+    float* y = job_.y + (image_group * shape_.outputs + column) * positions;
+    for (int64_t position = 0; position < positions; ++position) {
+      finish_(sums + position * kPanelBlock * kPanelWidth, results, columns, how);
+      for (int64_t i = 0; i < columns; ++i) y[i * positions + position] = results[i];
+    }
+  }
+
+  const ConvJob& job_;
+  const ConvShape& shape_;
+  const TileTable& table_;
+  const FinishFunction finish_;
+  const DepthBlocks blocks_;
+  const int64_t panels_, parts_;
+  const bool direct_;
+};
+
 }  // namespace
 
 void convolve_points(KernelContext& c, const ConvJob& job) {
-  const ConvShape& shape = job.shape;
-  const int64_t positions = shape.out_plane(), panels = ceil_div(shape.outputs, kPanelWidth);
-  const int64_t parts = ceil_div(panels, kPanelBlock);
-  const DepthBlocks blocks(shape, kDepthBlock);
-  const bool direct = shape.reads_everything_once();
-  const TileTable& table = tile_table();
-  const FinishFunction finish = finish_function();
-
-  c.parallel_for(shape.batch * shape.groups * parts, [&](int64_t chunk) {
-    const int64_t image_group = chunk / parts, group = image_group % shape.groups;
-    const int64_t first = chunk % parts * kPanelBlock, count = std::min(kPanelBlock, panels - first);
-    float *sums = scratch_floats(), *rows = sums + kSums, *results = rows + kMostPositions * kDepthBlock;
-    if (blocks.count() == 0) std::fill(sums, sums + kSums, 0.0f);
-    for (int64_t i = 0; i < blocks.count(); ++i) {
-      const DepthBlock block = blocks[i];
-      const float* x = job.x + (image_group * shape.channels + block.first_channel) * shape.in_plane();
-      if (!direct) gather_rows(shape, block, x, rows);
-      const int64_t panel = group * panels + first;
-      multiply_tiles(table, TileOrder::RowMajor,
-                     {.a = direct ? x + block.first_tap : rows,
-                      .a_stride = block.size(),
-                      .b = job.packed + (panel * shape.depth() + blocks.begin(block)) * kPanelWidth,
-                      .b_panel_stride = shape.depth() * kPanelWidth,
-                      .b_depth_stride = kPanelWidth,
-                      .depth = block.size(),
-                      .c = sums,
-                      .c_stride = kPanelBlock * kPanelWidth,
-                      .accumulate = i > 0},
-                     positions, count);
-    }
-    const int64_t column = first * kPanelWidth, columns = std::min(count * kPanelWidth, shape.outputs - column);
-    const Finish how{job.bias ? job.bias + group * shape.outputs + column : nullptr, 1, job.activation};
-    float* y = job.y + (image_group * shape.outputs + column) * positions;
-    for (int64_t position = 0; position < positions; ++position) {
-      finish(sums + position * kPanelBlock * kPanelWidth, results, columns, how);
-      for (int64_t i = 0; i < columns; ++i) y[i * positions + position] = results[i];
-    }
-  });
+  const PointConv conv(job);
+  c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk); });
 }
 
 }  // namespace tenon
