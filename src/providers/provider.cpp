@@ -2,15 +2,17 @@
 
 #include <algorithm>
 
+#include "providers/cpu/kernel.h"
 #include "providers/reference/kernel.h"
 
 namespace tenon {
 
 Kernel find_kernel(std::string_view family) {
-  constexpr std::string_view reference = "reference/", control = "control/";
+  constexpr std::string_view reference = "reference/", control = "control/", cpu = "cpu/";
   if (family.starts_with(reference)) return {find_reference_kernel(family.substr(reference.size())), true};
   // Control flow only moves whole values between sub-plans, so packed elements stay packed.
   if (family.starts_with(control)) return {find_reference_kernel(family.substr(control.size())), false};
+  if (family.starts_with(cpu)) return {find_cpu_kernel(family.substr(cpu.size())), false};
   return {};
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "base/memory.h"
 #include "ops/op.h"
 #include "tensor/value.h"
@@ -31,6 +32,11 @@ class KernelServices {
   // Differs for every random step of every run, and is the same for the same session seed.
   virtual uint64_t random_stream() = 0;
   virtual int64_t max_loop_iterations() = 0;
+  // Calls body(i) once for every i in [0, chunks), on several threads where the run has them, and returns after the
+  // last call. Results must not depend on who runs which chunk.
+  virtual void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) {
+    for (int64_t i = 0; i < chunks; ++i) body(i);
+  }
 };
 
 // What a kernel sees of its step. Tensor inputs and outputs are dense views; other kinds go through value().
@@ -64,6 +70,7 @@ class KernelContext {
   void set(size_t i, Value value) { services_.set_output(i, std::move(value)); }
 
   KernelServices& services() { return services_; }
+  void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) { services_.parallel_for(chunks, body); }
   const std::shared_ptr<MemoryBudget>& budget() { return services_.budget(); }
 
  private:
@@ -82,7 +89,8 @@ struct Kernel {
   bool one_element_per_byte = false;
 };
 
-// The kernel of a family ("reference/Conv", "control/If"); its function is null when no provider has it.
+// The kernel of a family ("reference/Conv", "cpu/PackedConv", "control/If"); its function is null when no provider has
+// it.
 Kernel find_kernel(std::string_view family);
 
 Status call_kernel(const Kernel& kernel, const Params& params, std::span<const TensorView> inputs,

@@ -319,6 +319,12 @@ class PlanRun::Services final : public KernelServices {
     return z ^ (z >> 31);
   }
   int64_t max_loop_iterations() override { return run_.state().limits->loop_iterations; }
+  void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
+    if (ThreadPool* pool = run_.state().pool)
+      pool->parallel_for(chunks, body);
+    else
+      KernelServices::parallel_for(chunks, body);
+  }
 
  private:
   PlanRun& run_;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/thread_pool.h"
 #include "runtime/limits.h"
 #include "runtime/prepared_plan.h"
 
@@ -31,6 +32,7 @@ struct RunState {
   uint64_t seed = 0;
   uint64_t random_draws = 0;  // numbers the random steps of this run
   int depth = 0;
+  ThreadPool* pool = nullptr;  // null: the caller's thread alone
   std::vector<StepTime>* profile = nullptr;
   int64_t profile_origin_ns = 0;
 };

@@ -13,6 +13,7 @@ namespace tenon {
 struct SessionOptions {
   Limits limits;
   uint64_t seed = 0;
+  std::shared_ptr<ThreadPool> pool;  // helps with runs; null: each runs on its caller's thread alone
 };
 
 struct RunOptions {

@@ -1,0 +1,195 @@
+// Convolutions with many output positions: rows of the product are output channels, columns are neighbouring output
+// positions. What a tile of positions reads is gathered into rows of k, and results are stored as they come.
+#include <algorithm>
+
+#include "base/checked_math.h"
+#include "providers/cpu/conv_shape.h"
+#include "providers/cpu/finish.h"
+#include "providers/cpu/gather.h"
+#include "providers/cpu/scratch.h"
+#include "providers/cpu/tiles.h"
+
+namespace tenon {
+
+namespace {
+
+// Positions of a tile: three panels, which with their part of the depth stay in a first-level cache.
+constexpr int64_t kTilePanels = 3, kTileWidth = kTilePanels * kPanelWidth;
+constexpr int64_t kDepth = 192;
+// Panels of output channels of a chunk, at most; fewer when there are few tiles to share out.
+constexpr int64_t kMostPanels = 16, kWantedChunks = 8;
+static_assert(kTileWidth * (kDepth + kMostPanels * kPanelWidth) <= kScratchFloats);
+
+// Where the columns of a tile come from, for one tap.
+class TilePieces {
+ public:
+  TilePieces(const ConvShape& shape, int64_t begin, int64_t end, int64_t width)
+      : shape_(shape), begin_(begin), end_(end), width_(static_cast<int32_t>(width)) {}
+
+  void find(int64_t tap_index) {
+    count_ = 0;
+    const auto tap = shape_.tap(tap_index);
+    const auto [first, last] = shape_.columns_inside(tap[2]);
+    for (int64_t position = begin_; position < end_;) {
+      const int64_t column = position % shape_.out[2], row = position / shape_.out[2];
+      const int64_t length = std::min(shape_.out[2] - column, end_ - position);
+      add_row(tap, row, column, length, first, last, static_cast<int32_t>(position - begin_));
+      position += length;
+    }
+    add(static_cast<int32_t>(end_ - begin_), width_ - static_cast<int32_t>(end_ - begin_), -1);
+  }
+  const GatherPiece* pieces() const { return pieces_.data(); }
+  int64_t count() const { return count_; }
+
+ private:
+  // Output columns [column, column + length) of one row, of which [first, last) see the input.
+  void add_row(const std::array<int64_t, 3>& tap, int64_t row, int64_t column, int64_t length, int64_t first,
+               int64_t last, int32_t to) {
+    const int64_t z = input_position(0, row / shape_.out[1], tap[0]);
+    const int64_t y = input_position(1, row % shape_.out[1], tap[1]);
+    if (z < 0 || y < 0) return add(to, static_cast<int32_t>(length), -1);
+    const int64_t end = column + length, from = std::clamp(first, column, end), until = std::clamp(last, from, end);
+    add(to, static_cast<int32_t>(from - column), -1);
+    const int64_t x = from * shape_.window[2].stride + tap[2] * shape_.window[2].dilation - shape_.window[2].pad_begin;
+    add(to + static_cast<int32_t>(from - column), static_cast<int32_t>(until - from),
+        (z * shape_.in[1] + y) * shape_.in[2] + x);
+    add(to + static_cast<int32_t>(until - column), static_cast<int32_t>(end - until), -1);
+  }
+  // -1 in the padding.
+  int64_t input_position(size_t axis, int64_t position, int64_t tap) const {
+    const WindowAxis& a = shape_.window[axis];
+    const int64_t at = position * a.stride + tap * a.dilation - a.pad_begin;
+    return at < shape_.in[axis] ? std::max<int64_t>(at, -1) : -1;
+  }
+  void add(int32_t to, int32_t count, int64_t from) {
+    if (count > 0) pieces_[static_cast<size_t>(count_++)] = {to, count, from};
+  }
+
+  const ConvShape& shape_;
+  int64_t begin_, end_;
+  int32_t width_;
+  int64_t count_ = 0;
+  std::array<GatherPiece, 3 * kTileWidth + 1> pieces_;
+};
+
+// The part of the result that one chunk makes.
+struct PlaneChunk {
+  int64_t image = 0, group = 0;
+  int64_t begin = 0, end = 0;               // output positions
+  int64_t first_panel = 0, last_panel = 0;  // of the group's output channels
+};
+
+class PlaneConv {
+ public:
+  explicit PlaneConv(const ConvJob& job)
+      : job_(job), shape_(job.shape), table_(tile_table()), finish_(finish_function()), gather_(gather_function()),
+        blocks_(job.shape, kDepth), panels_(ceil_div(job.shape.outputs, kPanelWidth)),
+        position_panels_(ceil_div(job.shape.out_plane(), kPanelWidth)), tiles_(ceil_div(position_panels_, kTilePanels)),
+        pointwise_(job.shape.is_pointwise()) {
+    const int64_t others = shape_.batch * shape_.groups * tiles_;
+    const int64_t parts = std::min(panels_, std::max(ceil_div(kWantedChunks, others), ceil_div(panels_, kMostPanels)));
+    panel_block_ = ceil_div(panels_, parts);
+    panel_parts_ = ceil_div(panels_, panel_block_);
+  }
+
+  int64_t chunks() const { return shape_.batch * shape_.groups * tiles_ * panel_parts_; }
+
+  void run(int64_t index) const {
+    const PlaneChunk chunk = chunk_at(index);
+    float *sums = scratch_floats(), *gathered = sums + kMostPanels * kPanelWidth * kTileWidth;
+    const int64_t rows = (chunk.last_panel - chunk.first_panel) * kPanelWidth;
+    if (blocks_.count() == 0) std::fill(sums, sums + rows * kTileWidth, 0.0f);
+    for (int64_t i = 0; i < blocks_.count(); ++i) multiply_block(chunk, blocks_[i], i > 0, gathered, sums);
+    store(chunk, sums);
+  }
+
+ private:
+  PlaneChunk chunk_at(int64_t index) const {
+    const int64_t part = index % panel_parts_, tile = index / panel_parts_ % tiles_;
+    const int64_t plane = index / panel_parts_ / tiles_;
+    PlaneChunk chunk;
+    chunk.image = plane / shape_.groups;
+    chunk.group = plane % shape_.groups;
+    chunk.begin = position_panels_ * tile / tiles_ * kPanelWidth;
+    chunk.end = std::min(shape_.out_plane(), position_panels_ * (tile + 1) / tiles_ * kPanelWidth);
+    chunk.first_panel = part * panel_block_;
+    chunk.last_panel = std::min(panels_, chunk.first_panel + panel_block_);
+    return chunk;
+  }
+
+  void multiply_block(const PlaneChunk& chunk, const DepthBlock& block, bool accumulate, float* gathered,
+                      float* sums) const {
+    const int64_t width = ceil_div(chunk.end - chunk.begin, kPanelWidth) * kPanelWidth, plane = shape_.in_plane();
+    const int64_t channel = (chunk.image * shape_.groups + chunk.group) * shape_.channels + block.first_channel;
+    const float* x = job_.x + channel * plane;
+    TileOperands o{.a_stride = kPanelWidth,
+                   .b_panel_stride = kPanelWidth,
+                   .depth = block.size(),
+                   .c_stride = kTileWidth,
+                   .accumulate = accumulate};
+    if (pointwise_ && chunk.end - chunk.begin == width) {
+      o.b = x + chunk.begin;
+      o.b_depth_stride = plane;
+    } else {
+      gather_block(chunk, block, x, width, gathered);
+      o.b = gathered;
+      o.b_depth_stride = width;
+    }
+    for (int64_t panel = chunk.first_panel; panel < chunk.last_panel; ++panel) {
+      o.a = job_.packed + ((chunk.group * panels_ + panel) * shape_.depth() + blocks_.begin(block)) * kPanelWidth;
+      o.c = sums + (panel - chunk.first_panel) * kPanelWidth * kTileWidth;
+      multiply_tiles(table_, TileOrder::DepthMajor, o, std::min(kPanelWidth, shape_.outputs - panel * kPanelWidth),
+                     width / kPanelWidth);
+    }
+  }
+
+  void gather_block(const PlaneChunk& chunk, const DepthBlock& block, const float* x, int64_t width,
+                    float* gathered) const {
+    TilePieces pieces(shape_, chunk.begin, chunk.end, width);
+    Gather g{.step = shape_.window[2].stride,
+             .channels = block.channels,
+             .from = x,
+             .from_stride = shape_.in_plane(),
+             .to_stride = block.taps * width};
+    for (int64_t t = 0; t < block.taps; ++t) {
+      pieces.find(block.first_tap + t);
+      g.pieces = pieces.pieces();
+      g.piece_count = pieces.count();
+      g.to = gathered + t * width;
+      gather_(g);
+    }
+  }
+
+  void store(const PlaneChunk& chunk, const float* sums) const {
+    const int64_t first = chunk.first_panel * kPanelWidth;
+    const int64_t last = std::min(shape_.outputs, chunk.last_panel * kPanelWidth);
+    for (int64_t i = first; i < last; ++i) {
+      const int64_t channel = chunk.group * shape_.outputs + i;
+      const int64_t plane = chunk.image * shape_.groups * shape_.outputs + channel;
+      const Finish how{job_.bias ? job_.bias + channel : nullptr, 0, job_.activation};
+      finish_(sums + (i - first) * kTileWidth, job_.y + plane * shape_.out_plane() + chunk.begin,
+              chunk.end - chunk.begin, how);
+    }
+  }
+
+  const ConvJob& job_;
+  const ConvShape& shape_;
+  const TileTable& table_;
+  const FinishFunction finish_;
+  const GatherFunction gather_;
+  const DepthBlocks blocks_;
+  const int64_t panels_;           // of a group's output channels
+  const int64_t position_panels_;  // of an image's output positions
+  const int64_t tiles_;
+  const bool pointwise_;
+  int64_t panel_block_ = 1, panel_parts_ = 1;
+};
+
+}  // namespace
+
+void convolve_planes(KernelContext& c, const ConvJob& job) {
+  const PlaneConv conv(job);
+  c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk); });
+}
+
+}  // namespace tenon

@@ -1,0 +1,108 @@
+// Convolutions with few output positions: rows of the product are the positions, columns the output channels.
+#include <algorithm>
+
+#include "base/checked_math.h"
+#include "providers/cpu/conv_shape.h"
+#include "providers/cpu/finish.h"
+#include "providers/cpu/panel_product.h"
+#include "providers/cpu/scratch.h"
+
+namespace tenon {
+
+namespace {
+
+constexpr int64_t kMostPositions = 16;
+constexpr int64_t kSums = kMostPositions * kPanelBlock * kPanelWidth;
+static_assert(kSums + kMostPositions * kDepthBlock + kPanelBlock * kPanelWidth <= kScratchFloats);
+
+// Where a tap of an output position lies in a channel of the input; -1 in the padding.
+int64_t input_offset(const ConvShape& shape, int64_t position, const std::array<int64_t, 3>& tap) {
+  const std::array<int64_t, 3> at{position / shape.out[2] / shape.out[1], position / shape.out[2] % shape.out[1],
+                                  position % shape.out[2]};
+  int64_t offset = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    const WindowAxis& a = shape.window[i];
+    const int64_t x = at[i] * a.stride + tap[i] * a.dilation - a.pad_begin;
+    if (x < 0 || x >= shape.in[i]) return -1;
+    offset = offset * shape.in[i] + x;
+  }
+  return offset;
+}
+
+// One dense row of k per position.
+void gather_rows(const ConvShape& shape, const DepthBlock& block, const float* x, float* rows) {
+  const int64_t plane = shape.in_plane();
+  for (int64_t t = 0; t < block.taps; ++t) {
+    const auto tap = shape.tap(block.first_tap + t);
+    for (int64_t position = 0; position < shape.out_plane(); ++position) {
+      const int64_t offset = input_offset(shape, position, tap);
+      float* to = rows + position * block.size() + t;
+      for (int64_t c = 0; c < block.channels; ++c) to[c * block.taps] = offset < 0 ? 0.0f : x[c * plane + offset];
+    }
+  }
+}
+
+class PointConv {
+ public:
+  explicit PointConv(const ConvJob& job)
+      : job_(job), shape_(job.shape), table_(tile_table()), finish_(finish_function()), blocks_(job.shape, kDepthBlock),
+        panels_(ceil_div(job.shape.outputs, kPanelWidth)), parts_(ceil_div(panels_, kPanelBlock)),
+        direct_(job.shape.reads_everything_once()) {}
+
+  int64_t chunks() const { return shape_.batch * shape_.groups * parts_; }
+
+  // A block of output channels of one group of one image.
+  void run(int64_t chunk) const {
+    const int64_t image_group = chunk / parts_, first = chunk % parts_ * kPanelBlock;
+    const int64_t count = std::min(kPanelBlock, panels_ - first);
+    float *sums = scratch_floats(), *rows = sums + kSums, *results = rows + kMostPositions * kDepthBlock;
+    if (blocks_.count() == 0) std::fill(sums, sums + kSums, 0.0f);
+    for (int64_t i = 0; i < blocks_.count(); ++i) {
+      const DepthBlock block = blocks_[i];
+      const float* x = job_.x + (image_group * shape_.channels + block.first_channel) * shape_.in_plane();
+      if (!direct_) gather_rows(shape_, block, x, rows);
+      const int64_t panel = image_group % shape_.groups * panels_ + first;
+      const TileOperands operands{.a = direct_ ? x + block.first_tap : rows,
+                                  .a_stride = block.size(),
+                                  .b = job_.packed + (panel * shape_.depth() + blocks_.begin(block)) * kPanelWidth,
+                                  .b_panel_stride = shape_.depth() * kPanelWidth,
+                                  .b_depth_stride = kPanelWidth,
+                                  .depth = block.size(),
+                                  .c = sums,
+                                  .c_stride = kPanelBlock * kPanelWidth,
+                                  .accumulate = i > 0};
+      multiply_tiles(table_, TileOrder::RowMajor, operands, shape_.out_plane(), count);
+    }
+    store(image_group, first * kPanelWidth, count * kPanelWidth, sums, results);
+  }
+
+ private:
+  // Sums are rows of channels; the output has rows of positions.
+  void store(int64_t image_group, int64_t column, int64_t most_columns, const float* sums, float* results) const {
+    const int64_t columns = std::min(most_columns, shape_.outputs - column), positions = shape_.out_plane();
+    const int64_t channel = image_group % shape_.groups * shape_.outputs + column;
+    const Finish how{job_.bias ? job_.bias + channel : nullptr, 1, job_.activation};
+    float* y = job_.y + (image_group * shape_.outputs + column) * positions;
+    for (int64_t position = 0; position < positions; ++position) {
+      finish_(sums + position * kPanelBlock * kPanelWidth, results, columns, how);
+      for (int64_t i = 0; i < columns; ++i) y[i * positions + position] = results[i];
+    }
+  }
+
+  const ConvJob& job_;
+  const ConvShape& shape_;
+  const TileTable& table_;
+  const FinishFunction finish_;
+  const DepthBlocks blocks_;
+  const int64_t panels_, parts_;
+  const bool direct_;
+};
+
+}  // namespace
+
+void convolve_points(KernelContext& c, const ConvJob& job) {
+  const PointConv conv(job);
+  c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk); });
+}
+
+}  // namespace tenon

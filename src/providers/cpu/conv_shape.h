@@ -1,0 +1,69 @@
+#pragma once
+
+#include <array>
+
+#include "ops/packed.h"
+#include "providers/provider.h"
+
+namespace tenon {
+
+// A convolution over three spatial axes; missing ones in front are of extent 1.
+struct ConvShape {
+  int64_t batch = 0, groups = 1;
+  int64_t channels = 0, outputs = 0;  // of a group
+  std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1};
+  std::array<WindowAxis, 3> window;
+  int64_t taps = 1;
+
+  int64_t in_plane() const { return in[0] * in[1] * in[2]; }
+  int64_t out_plane() const { return out[0] * out[1] * out[2]; }
+  int64_t depth() const { return channels * taps; }
+  // Taps as positions on the three axes.
+  std::array<int64_t, 3> tap(int64_t index) const;
+  // Output positions [first, last) of axis 2 whose tap lies inside the input.
+  std::pair<int64_t, int64_t> columns_inside(int64_t tap) const;
+  // The window is the input, position by position: its one result reads the channels of a group as they lie.
+  bool reads_everything_once() const;
+  // Every output position reads its own input position and no other.
+  bool is_pointwise() const;
+
+  // x [batch, channels, ...] -> y, as the op's rule has checked it.
+  static Result<ConvShape> of(Dims x, Dims y, const PackedConvParams& params);
+};
+
+// A convolution with its tensors.
+struct ConvJob {
+  ConvShape shape;
+  const float* x = nullptr;
+  const float* packed = nullptr;
+  const float* bias = nullptr;  // may be null
+  float* y = nullptr;
+  FusedActivation activation;
+};
+
+// Part of the depth k: all taps of some channels, or some taps of one channel.
+struct DepthBlock {
+  int64_t first_channel, channels, first_tap, taps;
+  int64_t size() const { return channels * taps; }
+};
+
+// How the depth is cut into blocks of at most `most` steps, about equal.
+class DepthBlocks {
+ public:
+  DepthBlocks(const ConvShape& shape, int64_t most);
+  int64_t count() const { return channel_blocks_ * tap_blocks_; }
+  DepthBlock operator[](int64_t i) const;
+  // The first k of a block.
+  int64_t begin(const DepthBlock& block) const { return block.first_channel * taps_ + block.first_tap; }
+
+ private:
+  int64_t channels_, taps_, channel_blocks_, tap_blocks_;
+};
+
+// Convolutions with many output positions, with few, and with one input channel to a group. The last says no when its
+// working memory cannot hold what a row of results reads.
+void convolve_planes(KernelContext& c, const ConvJob& job);
+void convolve_points(KernelContext& c, const ConvJob& job);
+bool convolve_depthwise(KernelContext& c, const ConvJob& job);
+
+}  // namespace tenon

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <cstdint>
+
+#include "ops/fused_activation.h"
+
+namespace tenon {
+
+// What happens to sums on their way to the output.
+struct Finish {
+  const float* bias = nullptr;  // null: none
+  int64_t bias_step = 1;        // 0: one number for all, 1: one for each
+  FusedActivation activation;
+};
+
+// out[i] = activation(in[i] + bias[i * bias_step]). `in` may be read up to the next multiple of 16.
+using FinishFunction = void (*)(const float* in, float* out, int64_t count, const Finish& finish);
+FinishFunction finish_function();
+
+}  // namespace tenon

@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <array>
+
+#include "base/checked_math.h"
+#include "ops/packed.h"
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/pack.h"
+
+namespace tenon {
+
+namespace {
+
+// Work is cut into pieces of about this many rows of sixteen numbers: 256 KiB.
+constexpr int64_t kRowsPerChunk = 4096;
+// From here on stores bypass the caches: what was packed before would have left them anyway.
+constexpr int64_t kStreamedBytes = int64_t{1} << 20;
+
+// One matrix to pack. Immutable while chunks run.
+struct PackJob {
+  const float* from = nullptr;
+  const float* scale = nullptr;
+  float* to = nullptr;
+  int64_t groups = 1, columns = 0, depth = 0;  // columns of a group
+  bool streaming = false;
+  const PackKernels* kernels = nullptr;
+
+  int64_t panels() const { return ceil_div(columns, kPanelWidth); }
+};
+
+// Panels [first, last) of all groups' panels, steps [begin, end) of k; w is [N, K].
+void pack_rows(const PackJob& job, int64_t first, int64_t last, int64_t begin, int64_t end) {
+  const int64_t panels = job.panels();
+  for (int64_t panel = first; panel < last; ++panel) {
+    const int64_t column = panel % panels * kPanelWidth, count = std::min(kPanelWidth, job.columns - column);
+    const int64_t output = panel / panels * job.columns + column;
+    std::array<const float*, kPanelWidth> rows;
+    std::array<float, kPanelWidth> scale{};
+    for (int64_t j = 0; j < kPanelWidth; ++j) {
+      // Rows that are not there are read from one that is, and cleared afterwards.
+      rows[static_cast<size_t>(j)] = job.from + (output + std::min(j, count - 1)) * job.depth + begin;
+      if (job.scale && j < count) scale[static_cast<size_t>(j)] = job.scale[output + j];
+    }
+    float* to = job.to + (panel * job.depth + begin) * kPanelWidth;
+    job.kernels->transpose(rows.data(), end - begin, job.scale ? scale.data() : nullptr,
+                           job.streaming && count == kPanelWidth, to);
+    for (int64_t k = 0; k < end - begin && count < kPanelWidth; ++k)
+      std::fill(to + k * kPanelWidth + count, to + (k + 1) * kPanelWidth, 0.0f);
+  }
+}
+
+// The same where w is [K, N], one group.
+void pack_columns(const PackJob& job, int64_t first, int64_t last, int64_t begin, int64_t end) {
+  const int64_t whole = std::min(last, job.columns / kPanelWidth), stride = job.depth * kPanelWidth;
+  const float* from = job.from + begin * job.columns;
+  if (first < whole)
+    job.kernels->copy(from + first * kPanelWidth, job.columns, end - begin, whole - first,
+                      job.scale ? job.scale + first * kPanelWidth : nullptr, job.streaming,
+                      job.to + first * stride + begin * kPanelWidth, stride);
+  for (int64_t panel = std::max(first, whole); panel < last; ++panel) {
+    const int64_t column = panel * kPanelWidth, count = job.columns - column;
+    for (int64_t k = begin; k < end; ++k) {
+      float* to = job.to + panel * stride + k * kPanelWidth;
+      std::fill(to, to + kPanelWidth, 0.0f);
+      for (int64_t j = 0; j < count; ++j) {
+        const float value = job.from[k * job.columns + column + j];
+        to[j] = job.scale ? value * job.scale[column + j] : value;
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Status run_cpu_pack_panels(KernelContext& c) {
+  const auto& p = c.params<PackPanelsParams>();
+  const TensorView &w = c.in(0), &out = c.out(0);
+  if (out.size() == 0) return {};
+  const bool kn = p.source == "kn";
+  PackJob job;
+  job.from = w.as<float>().data();
+  job.scale = c.has(1) ? c.in(1).as<float>().data() : nullptr;
+  job.to = out.as<float>().data();
+  job.groups = p.layout == kDepthwiseLayout ? 1 : p.groups;
+  job.columns = w.dims[kn ? 1 : 0] / job.groups;
+  job.depth = out.dims[out.dims.size() - 2];
+  job.streaming = out.bytes() >= kStreamedBytes && reinterpret_cast<uintptr_t>(job.to) % 64 == 0;
+  job.kernels = &pack_kernels();
+
+  // Rows of [K, N] are read sixteen panels at a time: a kilobyte of neighbours.
+  const int64_t panels = job.groups * job.panels();
+  const int64_t depth_block = std::min(job.depth, kn ? kRowsPerChunk / 16 : kRowsPerChunk);
+  const int64_t panel_block = std::max<int64_t>(1, kRowsPerChunk / depth_block);
+  const int64_t depth_blocks = ceil_div(job.depth, depth_block), panel_blocks = ceil_div(panels, panel_block);
+  c.parallel_for(depth_blocks * panel_blocks, [&](int64_t chunk) {
+    const int64_t first = chunk / depth_blocks * panel_block, begin = chunk % depth_blocks * depth_block;
+    (kn ? pack_columns : pack_rows)(job, first, std::min(panels, first + panel_block), begin,
+                                    std::min(job.depth, begin + depth_block));
+  });
+  return {};
+}
+
+}  // namespace tenon

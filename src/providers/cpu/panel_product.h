@@ -1,0 +1,17 @@
+#pragma once
+
+#include "providers/cpu/tiles.h"
+
+namespace tenon {
+
+// Steps of k between two visits of the same sums: two panels of so many rows stay in a first-level cache.
+inline constexpr int64_t kDepthBlock = 256;
+// Output columns that one chunk of work makes: panels of 16.
+inline constexpr int64_t kPanelBlock = 8;
+
+// sums[row * kPanelBlock * 16 + column] = A * panels, over k blocks of A. `panels` points to the first panel of the
+// block, at most kPanelBlock of them; A is dense rows of `depth`.
+void multiply_panels(const TileTable& table, const float* a, int64_t rows, int64_t depth, const float* packed,
+                     int64_t panels, float* sums);
+
+}  // namespace tenon

@@ -1,0 +1,13 @@
+// The cpu provider: fast kernels for the ops that the compiler's cpu target makes.
+#include "providers/cpu/kernel.h"
+
+namespace tenon {
+
+KernelFunction find_cpu_kernel(std::string_view op_name) {
+  if (op_name == "PackPanels") return run_cpu_pack_panels;
+  if (op_name == "PackedMatMul") return run_cpu_packed_matmul;
+  if (op_name == "PackedConv") return run_cpu_packed_conv;
+  return nullptr;
+}
+
+}  // namespace tenon

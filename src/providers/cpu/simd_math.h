@@ -1,0 +1,123 @@
+// Functions of float vectors. Included once per target, inside HWY_BEFORE_NAMESPACE, so there is no #pragma once.
+#if defined(TENON_CPU_SIMD_MATH) == defined(HWY_TARGET_TOGGLE)
+#ifdef TENON_CPU_SIMD_MATH
+#undef TENON_CPU_SIMD_MATH
+#else
+#define TENON_CPU_SIMD_MATH
+#endif
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon::simd {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// x * p + c with a constant.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V step(D d, V x, V p, float c) {
+  return hn::MulAdd(x, p, hn::Set(d, c));
+}
+
+// exp(x) = 2^n * (1 + fraction) for x in [-87.33, 88.72]. Rounds by adding a large number, whose low bits are then n.
+template <class D>
+struct ExpParts {
+  hn::Vec<D> shifted_n, fraction;
+};
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE ExpParts<D> exp_parts(D d, V x) {
+  const V shift = hn::Set(d, 12582912.0f);
+  const V t = hn::MulAdd(x, hn::Set(d, 1.44269504f), shift);
+  const V n = hn::Sub(t, shift);
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  V p = step(d, hn::Set(d, 1.9875691500e-4f), r, 1.3981999507e-3f);
+  p = step(d, p, r, 8.3334519073e-3f);
+  p = step(d, p, r, 4.1665795894e-2f);
+  p = step(d, p, r, 1.6666665459e-1f);
+  p = step(d, p, r, 5.0000001201e-1f);
+  return {t, hn::MulAdd(p, hn::Mul(r, r), r)};
+}
+
+// x * 2^n, by adding to the exponent.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V scale_by(D d, V x, V shifted_n) {
+  const hn::RebindToSigned<D> di;
+  return hn::BitCast(d, hn::Add(hn::BitCast(di, x), hn::ShiftLeft<23>(hn::BitCast(di, shifted_n))));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_inside(D d, V x) {
+  const auto parts = exp_parts(d, x);
+  return scale_by(d, hn::Add(parts.fraction, hn::Set(d, 1.0f)), parts.shifted_n);
+}
+
+// exp(x) - 1 for x below zero, where it does not lose the digits of small x. NaN is not kept.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_minus_one_below_zero(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  const auto parts = exp_parts(d, hn::Max(x, hn::Set(d, -87.33f)));
+  const V scale = scale_by(d, one, parts.shifted_n);
+  return hn::MulAdd(scale, parts.fraction, hn::Sub(scale, one));
+}
+
+// Results below the smallest normal number become 0; NaN stays NaN.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp(D d, V x) {
+  const V low = hn::Set(d, -87.33f), high = hn::Set(d, 88.72283f);
+  const V y = hn::IfThenZeroElse(hn::Lt(x, low), exp_inside(d, hn::Min(hn::Max(x, low), high)));
+  // Targets differ in what Min and Max make of NaN, so that it is selected here.
+  return hn::IfThenElse(hn::Le(x, high), y, hn::Add(x, hn::Set(d, __builtin_inff())));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V tanh(D d, V x) {
+  const V limit = hn::Set(d, 7.90531110763549805f);
+  const V inside = hn::Min(hn::Max(x, hn::Neg(limit)), limit);
+  const V z = hn::Mul(inside, inside);
+  V p = step(d, z, hn::Set(d, -2.76076847742355e-16f), 2.00018790482477e-13f);
+  p = step(d, p, z, -8.60467152213735e-11f);
+  p = step(d, p, z, 5.12229709037114e-08f);
+  p = step(d, p, z, 1.48572235717979e-05f);
+  p = step(d, p, z, 6.37261928875436e-04f);
+  p = step(d, p, z, 4.89352455891786e-03f);
+  V q = step(d, z, hn::Set(d, 1.19825839466702e-06f), 1.18534705686654e-04f);
+  q = step(d, q, z, 2.26843463243900e-03f);
+  q = step(d, q, z, 4.89352518554385e-03f);
+  return hn::IfThenElse(hn::Eq(x, x), hn::Div(hn::Mul(p, inside), q), x);
+}
+
+// An odd polynomial near zero, 1 - exp(polynomial) elsewhere.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V erf(D d, V x) {
+  const V size = hn::Abs(x), z = hn::Mul(x, x);
+  V s = step(d, hn::Set(d, -5.61801775e-4f), z, 4.91381718e-3f);
+  s = step(d, s, z, -2.67075151e-2f);
+  s = step(d, s, z, 1.12800106e-1f);
+  s = step(d, s, z, -3.76122952e-1f);
+  s = step(d, s, z, 1.28379151e-1f);
+  s = hn::MulAdd(s, x, x);
+  const V t = hn::Min(size, hn::Set(d, 3.925f));
+  V g = step(d, hn::Set(d, 1.72948930e-5f), t, -3.83208680e-4f);
+  g = step(d, g, t, 3.88393435e-3f);
+  g = step(d, g, t, -2.42545605e-2f);
+  g = step(d, g, t, 1.06777847e-1f);
+  g = step(d, g, t, 6.34846687e-1f);
+  g = step(d, g, t, 1.28717512e-1f);
+  g = hn::MulAdd(g, t, t);
+  const V far = hn::CopySign(hn::Sub(hn::Set(d, 1.0f), exp_inside(d, hn::Neg(g))), x);
+  return hn::IfThenElse(hn::Gt(size, hn::Set(d, 0.921875f)), far, s);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V sigmoid(D d, V x) {
+  const V one = hn::Set(d, 1.0f);
+  return hn::Div(one, hn::Add(one, exp(d, hn::Neg(x))));
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon::simd
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+
+// The inner loop of every dense product: a tile of C += A * B whose sums stay in registers. Sums add their products in
+// the order of k, one rounding each where the machine has a fused multiply-add, so results do not depend on how work
+// is cut into tiles.
+namespace tenon {
+
+inline constexpr int kMostTileRows = 14;
+inline constexpr int kMostTilePanels = 8;
+
+// How A is stored: element (row, k) at a[row * stride + k], or at a[k * stride + row].
+enum class TileOrder : uint8_t { RowMajor, DepthMajor };
+
+struct TileOperands {
+  const float* a = nullptr;
+  int64_t a_stride = 0;
+  // Column j of panel p at step k: b[p * b_panel_stride + k * b_depth_stride + j], 16 columns a panel.
+  const float* b = nullptr;
+  int64_t b_panel_stride = 0, b_depth_stride = 0;
+  int64_t depth = 0;
+  // Column j of panel p in a row: c[row * c_stride + p * 16 + j].
+  float* c = nullptr;
+  int64_t c_stride = 0;
+  bool accumulate = false;  // add to what c holds
+};
+
+using TileFunction = void (*)(const TileOperands&);
+
+// Tiles of one instruction set.
+struct TileTable {
+  int most_rows = 0;
+  int most_panels[kMostTileRows + 1] = {};                                // by rows: as many as registers hold
+  TileFunction function[2][kMostTileRows + 1][kMostTilePanels + 1] = {};  // by order, rows, panels
+};
+
+// The table of the instruction set in use.
+const TileTable& tile_table();
+
+// A product of any number of rows and panels, cut into tiles. Reads and writes whole panels.
+void multiply_tiles(const TileTable& table, TileOrder order, const TileOperands& operands, int64_t rows,
+                    int64_t panels);
+
+}  // namespace tenon

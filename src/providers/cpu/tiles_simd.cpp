@@ -1,0 +1,124 @@
+#include "providers/cpu/simd_targets.h"
+#include "providers/cpu/tiles.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/tiles_simd.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon::tiles {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Sixteen columns are one vector of AVX-512, two of AVX2, four of SSE4 and NEON.
+using D = hn::CappedTag<float, 16>;
+using V = hn::Vec<D>;
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+constexpr int kVectors = 16 / kLanes;  // of a panel
+constexpr int kRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 32 : 16;
+
+// Sums, the shorter side of the operands, and one of the other.
+constexpr bool fits(int rows, int panels) {
+  const int columns = panels * kVectors;
+  return rows * columns + (rows < columns ? rows : columns) + 1 <= kRegisters;
+}
+
+constexpr int most_rows() {
+  int rows = 1;
+  while (rows < kMostTileRows && fits(rows + 1, 1)) ++rows;
+  return rows;
+}
+
+constexpr int most_panels(int rows) {
+  int panels = 1;
+  while (panels < kMostTilePanels && fits(rows, panels + 1)) ++panels;
+  return panels;
+}
+
+template <int Rows, int Panels, TileOrder Order>
+HWY_ATTR void multiply_tile(const TileOperands& o) {
+  constexpr int kColumns = Panels * kVectors;
+  const D d;
+  const float* HWY_RESTRICT a = o.a;
+  const float* HWY_RESTRICT b = o.b;
+  float* HWY_RESTRICT c = o.c;
+  const int64_t a_stride = o.a_stride, panel_stride = o.b_panel_stride, depth_stride = o.b_depth_stride;
+  V sums[Rows][kColumns];
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 16
+    for (int j = 0; j < kColumns; ++j)
+      sums[i][j] = o.accumulate ? hn::LoadU(d, c + i * o.c_stride + j * kLanes) : hn::Zero(d);
+#pragma GCC unroll 1
+  for (int64_t k = o.depth; k > 0; --k) {
+    if constexpr (Rows < kColumns) {
+      V left[Rows];
+#pragma GCC unroll 16
+      for (int i = 0; i < Rows; ++i) left[i] = hn::Set(d, Order == TileOrder::RowMajor ? a[i * a_stride] : a[i]);
+#pragma GCC unroll 16
+      for (int j = 0; j < kColumns; ++j) {
+        const V right = hn::LoadU(d, b + j / kVectors * panel_stride + j % kVectors * kLanes);
+#pragma GCC unroll 16
+        for (int i = 0; i < Rows; ++i) sums[i][j] = hn::MulAdd(left[i], right, sums[i][j]);
+      }
+    } else {
+      V right[kColumns];
+#pragma GCC unroll 16
+      for (int j = 0; j < kColumns; ++j)
+        right[j] = hn::LoadU(d, b + j / kVectors * panel_stride + j % kVectors * kLanes);
+#pragma GCC unroll 16
+      for (int i = 0; i < Rows; ++i) {
+        const V left = hn::Set(d, Order == TileOrder::RowMajor ? a[i * a_stride] : a[i]);
+#pragma GCC unroll 16
+        for (int j = 0; j < kColumns; ++j) sums[i][j] = hn::MulAdd(left, right[j], sums[i][j]);
+      }
+    }
+    a += Order == TileOrder::RowMajor ? 1 : a_stride;
+    b += depth_stride;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i)
+#pragma GCC unroll 16
+    for (int j = 0; j < kColumns; ++j) hn::StoreU(sums[i][j], d, c + i * o.c_stride + j * kLanes);
+}
+
+template <int Rows, int Panels>
+void add_tiles(TileTable& table) {
+  table.function[0][Rows][Panels] = &multiply_tile<Rows, Panels, TileOrder::RowMajor>;
+  table.function[1][Rows][Panels] = &multiply_tile<Rows, Panels, TileOrder::DepthMajor>;
+  if constexpr (Panels > 1) add_tiles<Rows, Panels - 1>(table);
+}
+
+template <int Rows>
+void add_rows(TileTable& table) {
+  table.most_panels[Rows] = most_panels(Rows);
+  add_tiles<Rows, most_panels(Rows)>(table);
+  if constexpr (Rows > 1) add_rows<Rows - 1>(table);
+}
+
+const TileTable& table() {
+  static const TileTable made = [] {
+    TileTable t;
+    t.most_rows = most_rows();
+    add_rows<most_rows()>(t);
+    return t;
+  }();
+  return made;
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon::tiles
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace tenon {
+namespace tiles {
+HWY_EXPORT(table);
+}
+const TileTable& tile_table() {
+  using namespace tiles;
+  return HWY_DYNAMIC_DISPATCH(table)();
+}
+}  // namespace tenon
+#endif

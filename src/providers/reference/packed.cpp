@@ -1,0 +1,143 @@
+#include "ops/packed.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/checked_math.h"
+#include "providers/reference/convolution.h"
+#include "providers/reference/doubles.h"
+#include "providers/reference/kernel.h"
+
+namespace tenon {
+
+namespace {
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+double activate(const FusedActivation& a, double x) {
+  const double alpha = a.alpha, beta = a.beta;
+  switch (a.kind) {
+    case ActivationKind::None:
+      return x;
+    case ActivationKind::Relu:
+      return x < 0 ? 0 : x;
+    case ActivationKind::Clip:
+      return x < alpha ? alpha : x > beta ? beta : x;
+    case ActivationKind::LeakyRelu:
+      return x < 0 ? alpha * x : x;
+    case ActivationKind::Elu:
+      return x < 0 ? alpha * std::expm1(x) : x;
+    case ActivationKind::Sigmoid:
+      return sigmoid(x);
+    case ActivationKind::HardSigmoid:
+      return std::clamp(alpha * x + beta, 0.0, 1.0);
+    case ActivationKind::Tanh:
+      return std::tanh(x);
+    case ActivationKind::Gelu:
+      return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+    case ActivationKind::GeluTanh:
+      return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+    case ActivationKind::Silu:
+      return x * sigmoid(alpha * x);
+    case ActivationKind::HardSwish:
+      return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
+  }
+  return x;
+}
+
+// Where output n of a group meets k.
+int64_t packed_index(int64_t n, int64_t k, int64_t depth) {
+  return (n / kPanelWidth * depth + k) * kPanelWidth + n % kPanelWidth;
+}
+
+Status run_pack_panels(KernelContext& c) {
+  const auto& p = c.params<PackPanelsParams>();
+  const bool kn = p.source == "kn";
+  const Dims w = c.in(0).dims, packed = c.out(0).dims;
+  const auto from = c.in(0).as<float>();
+  const auto to = c.out(0).as<float>();
+  std::fill(to.begin(), to.end(), 0.0f);
+  if (from.empty()) return {};
+  const int64_t groups = p.layout == kDepthwiseLayout ? 1 : p.groups;
+  const int64_t outputs = w[kn ? 1 : 0], depth = packed[packed.size() - 2], columns = outputs / groups;
+  const int64_t group_size = static_cast<int64_t>(to.size()) / groups;
+  for (int64_t n = 0; n < outputs; ++n) {
+    const float scale = c.has(1) ? c.in(1).as<float>()[static_cast<size_t>(n)] : 1.0f;
+    for (int64_t k = 0; k < depth; ++k) {
+      const float value = from[static_cast<size_t>(kn ? k * outputs + n : n * depth + k)];
+      const int64_t at = n / columns * group_size + packed_index(n % columns, k, depth);
+      to[static_cast<size_t>(at)] = c.has(1) ? value * scale : value;
+    }
+  }
+  return {};
+}
+
+Status run_packed_matmul(KernelContext& c) {
+  const auto& p = c.params<PackedMatMulParams>();
+  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  const float *x = c.in(0).as<float>().data(), *packed = c.in(1).as<float>().data();
+  const auto y = c.out(0).as<float>();
+  const int64_t rows = p.n == 0 ? 0 : static_cast<int64_t>(y.size()) / p.n;
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t n = 0; n < p.n; ++n) {
+      double sum = c.has(2) ? c.in(2).as<float>()[static_cast<size_t>(n)] : 0;
+      for (int64_t k = 0; k < p.k; ++k) sum += double{x[i * p.k + k]} * packed[packed_index(n, k, p.k)];
+      y[static_cast<size_t>(i * p.n + n)] = static_cast<float>(activate(activation, sum));
+    }
+  }
+  return {};
+}
+
+// Weights as Conv has them: [output channel, channel of the group, tap].
+Result<Doubles> unpacked_weights(KernelContext& c, int64_t depth) {
+  const auto& p = c.params<PackedConvParams>();
+  const float* packed = c.in(1).as<float>().data();
+  const int64_t groups = p.layout == kDepthwiseLayout ? 1 : p.conv.group;
+  const int64_t columns = p.output_channels / groups, group_size = c.in(1).size() / groups;
+  TN_ASSIGN_OR_RETURN(Doubles w, Doubles::filled({p.output_channels, depth}, 0.0, c.budget()));
+  for (int64_t n = 0; n < p.output_channels; ++n)
+    for (int64_t k = 0; k < depth; ++k)
+      w[n * depth + k] = packed[n / columns * group_size + packed_index(n % columns, k, depth)];
+  return w;
+}
+
+Status run_packed_conv(KernelContext& c) {
+  const auto& p = c.params<PackedConvParams>();
+  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  const TensorView& out = c.out(0);
+  if (out.size() == 0) return {};
+  const int64_t channels = c.in(0).dims[1] / p.conv.group;
+  std::vector<int64_t> w_dims{p.output_channels, channels};
+  w_dims.insert(w_dims.end(), p.conv.window.kernel_shape.begin(), p.conv.window.kernel_shape.end());
+  TN_ASSIGN_OR_RETURN(auto geometry, ConvGeometry::of(c.in(0).dims, w_dims, out.dims, p.conv));
+  TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
+  TN_ASSIGN_OR_RETURN(Doubles w, unpacked_weights(c, channels * count_of(p.conv.window.kernel_shape)));
+  TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(out.size(), 0.0, c.budget()));
+  const int64_t plane = out.size() / (out.dims[0] * p.output_channels);
+  if (c.has(2))
+    for (int64_t i = 0; i < out.size(); ++i)
+      y[i] = c.in(2).as<float>()[static_cast<size_t>(i / plane % p.output_channels)];
+  convolve(geometry, x.data(), w.data(), y.data());
+  for (double& value : y) value = activate(activation, value);
+  y.store(out);
+  return {};
+}
+
+}  // namespace
+
+template <>
+KernelFunction reference_kernel<OpId::PackPanels>() {
+  return run_pack_panels;
+}
+
+template <>
+KernelFunction reference_kernel<OpId::PackedMatMul>() {
+  return run_packed_matmul;
+}
+
+template <>
+KernelFunction reference_kernel<OpId::PackedConv>() {
+  return run_packed_conv;
+}
+
+}  // namespace tenon

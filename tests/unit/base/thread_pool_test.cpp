@@ -1,0 +1,75 @@
+#include "base/thread_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+namespace tenon {
+namespace {
+
+// How often each chunk ran.
+class Counts {
+ public:
+  explicit Counts(int64_t chunks) : size_(chunks), counts_(new std::atomic<int>[static_cast<size_t>(chunks)]()) {}
+  void add(int64_t i) { counts_[static_cast<size_t>(i)].fetch_add(1, std::memory_order_relaxed); }
+  bool all_are(int count) const {
+    for (int64_t i = 0; i < size_; ++i)
+      if (counts_[static_cast<size_t>(i)] != count) return false;
+    return true;
+  }
+
+ private:
+  int64_t size_;
+  std::unique_ptr<std::atomic<int>[]> counts_;
+};
+
+TEST(ThreadPool, RunsEveryChunkOnce) {
+  for (const int workers : {0, 1, 3}) {
+    ThreadPool pool(workers);
+    EXPECT_EQ(pool.workers(), workers);
+    for (const int64_t chunks : {0, 1, 2, 7, 1000}) {
+      Counts counts(chunks);
+      pool.parallel_for(chunks, [&](int64_t i) { counts.add(i); });
+      EXPECT_TRUE(counts.all_are(1)) << workers << " workers, " << chunks << " chunks";
+    }
+  }
+}
+
+TEST(ThreadPool, SeesWhatChunksWrote) {
+  ThreadPool pool(2);
+  std::vector<int64_t> squares(64);
+  for (int round = 0; round < 2000; ++round) {
+    pool.parallel_for(64, [&](int64_t i) { squares[static_cast<size_t>(i)] = i * i + round; });
+    int64_t sum = 0;
+    for (const int64_t s : squares) sum += s;
+    ASSERT_EQ(sum, 85344 + 64 * round);
+  }
+}
+
+TEST(ThreadPool, ServesManyCallers) {
+  ThreadPool pool(2);
+  Counts counts(100);
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 200; ++round) pool.parallel_for(100, [&](int64_t i) { counts.add(i); });
+    });
+  for (std::thread& caller : callers) caller.join();
+  EXPECT_TRUE(counts.all_are(800));
+}
+
+TEST(ThreadPool, RunsLoopsInsideLoops) {
+  ThreadPool pool(2);
+  Counts counts(50);
+  pool.parallel_for(10, [&](int64_t) { pool.parallel_for(50, [&](int64_t i) { counts.add(i); }); });
+  EXPECT_TRUE(counts.all_are(10));
+}
+
+TEST(ThreadPool, KeepsToTheCallerWithoutHelpers) {
+  ThreadPool pool(2);
+  const auto self = std::this_thread::get_id();
+  pool.parallel_for(100, [&](int64_t) { EXPECT_EQ(std::this_thread::get_id(), self); }, 0);
+}
+
+}  // namespace
+}  // namespace tenon
