@@ -1,0 +1,26 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+#include "plan/plan.h"
+
+namespace tenon {
+
+struct LoweringRules {
+  std::function<std::string(OpId)> family;  // of the kernel that runs an op without bodies
+  bool moves_weights = false;               // what depends on constants alone goes into the weight program
+};
+
+struct LoweredModel {
+  std::shared_ptr<Program> program;
+  std::vector<ConstantId> sources;  // where each source of the program is in the graph's pool
+};
+
+// A plan with one step per node that the outputs need, and the weight program that fills its slots.
+Result<LoweredModel> lower(const Graph& graph, const LoweringRules& rules);
+
+}  // namespace tenon
