@@ -155,7 +155,7 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
       } else if (section == "weights") {
         result["weights"] = describe_weights(model.graph);
       } else if (section == "plan") {
-        TN_ASSIGN_OR_RETURN(CompiledModel compiled, compile_reference(model.graph));
+        TN_ASSIGN_OR_RETURN(CompiledModel compiled, compile(model.graph, {}));
         result["plan"] = describe_plan(compiled.program->plan);
       } else {
         return invalid_argument("there is no section '{}'; there are summary, graph, ops, weights, plan", section);

@@ -5,24 +5,29 @@ using namespace tenon;
 
 namespace {
 
-// New tensors for named initializers, which must keep their element type and shape.
-Status replace_weights(CompiledModel& compiled, const std::map<std::string, Value>& weights) {
-  for (const auto& [name, value] : weights) {
-    const Tensor& given = *value.tensor();
-    bool found = false;
-    for (size_t i = 0; i < compiled.program->sources.size(); ++i) {
-      const SourceInfo& source = compiled.program->sources[i];
-      if (source.name != name) continue;
-      found = true;
-      if (source.dtype != given.dtype() || source.dims != given.dims())
-        return invalid_argument("the weight '{}' is {}{}, the tensor given for it is {}{}", name,
-                                dtype_name(source.dtype), shape_text(to_shape(source.dims)), dtype_name(given.dtype()),
-                                shape_text(to_shape(given.dims())));
-      compiled.slots[i] = given;
+// What the compiled model's sources are: the file's, or the caller's tensors, which must have the same element type and
+// shape. The file stays open, so that its weights can be read again.
+Result<std::vector<std::shared_ptr<const SourceBytes>>> source_bytes(const CompiledModel& compiled,
+                                                                     const std::shared_ptr<ImportedModel>& model,
+                                                                     std::map<std::string, Value> given) {
+  std::vector<std::shared_ptr<const SourceBytes>> sources;
+  for (const Constant& constant : compiled.sources) {
+    SourceBytes bytes{constant.tensor, nullptr, std::nullopt};
+    if (constant.load) bytes.load = [model, load = constant.load] { return load(); };
+    if (const auto it = given.find(constant.source); it != given.end()) {
+      const Tensor& tensor = *it->second.tensor();
+      if (tensor.dtype() != constant.dtype || tensor.dims() != constant.dims)
+        return invalid_argument("the weight '{}' is {}{}, the tensor given for it is {}{}", constant.source,
+                                dtype_name(constant.dtype), shape_text(to_shape(constant.dims)),
+                                dtype_name(tensor.dtype()), shape_text(to_shape(tensor.dims())));
+      bytes = {tensor, nullptr, std::nullopt};
+      given.erase(it);
     }
-    if (!found) return error(Code::NotFound, "the model has no weight called '{}'", name);
+    sources.push_back(std::make_shared<SourceBytes>(std::move(bytes)));
   }
-  return {};
+  if (!given.empty())
+    return error(Code::NotFound, "the model has no weight called '{}'", given.begin()->first);
+  return sources;
 }
 
 // The symbols of input dimensions that carry a denotation, with the extents asked for.
@@ -85,13 +90,13 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
   return api::guarded([&]() -> Status {
     if (!model || !session) return invalid_argument("model and session must not be NULL");
     SessionOptions settings;
-    if (context) settings.limits = context->limits;
-    std::string provider = "reference";
+    settings.limits = api::context_or_default(context).limits;
+    CompileOptions compile_options;
     std::map<std::string, int64_t> dims, denotations;
     int64_t seed = 0;
     bool keep = false;
     api::OptionReader reader(options);
-    reader.text("provider", provider);
+    reader.text("provider", compile_options.target);
     reader.integer("memory_limit", settings.limits.memory_bytes, 1);
     reader.integer("loop_limit", settings.limits.loop_iterations, 1);
     reader.integer("cached_bindings", settings.limits.cached_bindings, 1);
@@ -100,12 +105,13 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     reader.integers_by_name("dim", dims);
     reader.integers_by_name("denotation", denotations);
     TN_RETURN_IF_ERROR(reader.finish());
-    if (provider != "reference") return invalid_argument("there is no provider '{}'; there is: reference", provider);
     settings.seed = static_cast<uint64_t>(seed);
+    settings.pool = api::context_or_default(context).pool();
 
-    auto compiled = compile_reference(model->model->graph);
+    auto compiled = compile(model->model->graph, compile_options);
     if (!compiled.ok()) return std::move(compiled).status().in(model->model->path);
-    if (options) TN_RETURN_IF_ERROR(replace_weights(*compiled, options->weights));
+    TN_ASSIGN_OR_RETURN(auto sources, source_bytes(*compiled, model->model,
+                                                   options ? options->weights : std::map<std::string, Value>()));
     if (!denotations.empty()) add_denoted(*model->model, denotations, dims);
     if (!dims.empty() || keep) {
       auto changed = std::make_shared<Program>(*compiled->program);
@@ -113,7 +119,7 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
       if (keep) keep_values(changed->plan);
       compiled->program = std::move(changed);
     }
-    TN_ASSIGN_OR_RETURN(auto made, Session::make(compiled->program, std::move(compiled->slots), settings));
+    TN_ASSIGN_OR_RETURN(auto made, Session::make(compiled->program, std::move(sources), settings));
     *session = api::make_session_handle(std::move(made));
     use_declared_names(*model->model, **session);
     return {};

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "ir/graph.h"
@@ -8,13 +9,17 @@
 
 namespace tenon {
 
-// A program with the bytes of its slots.
-struct CompiledModel {
-  std::shared_ptr<const Program> program;
-  std::vector<Tensor> slots;
+struct CompileOptions {
+  std::string target = "cpu";       // or "reference"
+  std::vector<std::string> pinned;  // sources that no swap may change
 };
 
-// Every node to the reference kernel of its op, no passes: the oracle.
-Result<CompiledModel> compile_reference(const Graph& graph);
+// A program, and what its sources are.
+struct CompiledModel {
+  std::shared_ptr<const Program> program;
+  std::vector<Constant> sources;
+};
+
+Result<CompiledModel> compile(const Graph& graph, const CompileOptions& options);
 
 }  // namespace tenon

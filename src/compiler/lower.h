@@ -17,7 +17,7 @@ struct LoweringRules {
 
 struct LoweredModel {
   std::shared_ptr<Program> program;
-  std::vector<ConstantId> sources;  // where each source of the program is in the graph's pool
+  std::vector<Constant> sources;  // what each source of the program is
 };
 
 // A plan with one step per node that the outputs need, and the weight program that fills its slots.

@@ -1,6 +1,7 @@
 #include "compiler/slot_table.h"
 
 #include "ops/packed.h"
+#include "plan/tensor_bytes.h"
 
 namespace tenon {
 
@@ -64,12 +65,18 @@ Result<WeightEntry> SlotTable::entry_of(const Graph& graph, const std::vector<No
 }
 
 void SlotTable::finish(LoweredModel& model) {
+  // What decided about the plan belongs to it, even if no step reads it.
+  for (size_t i = 0; i < pool_.size(); ++i)
+    if (!pool_[i].asker.empty() && !pool_[i].source.empty()) source_of(static_cast<ConstantId>(i));
   for (ConstantId id : sources_) {
     const Constant& constant = pool_[static_cast<size_t>(id)];
-    model.program->sources.push_back({constant.source, constant.dtype, constant.dims});
+    const auto number = static_cast<int32_t>(model.program->sources.size());
+    model.program->sources.push_back({constant.source, constant.dtype, constant.dims, !constant.from_node});
+    model.sources.push_back(constant);
+    if (constant.asker.empty() || constant.source.empty()) continue;
+    model.program->guards.push_back({number, constant.asker, "elements", content_hash(constant.tensor).hex()});
   }
   model.program->weight_program = std::move(entries_);
-  model.sources = std::move(sources_);
 }
 
 }  // namespace tenon

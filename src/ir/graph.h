@@ -19,6 +19,12 @@ using ValueId = int32_t;
 using ConstantId = int32_t;
 inline constexpr int32_t kNone = -1;
 
+// A region of a file beside the model.
+struct ExternalPlace {
+  std::string file;
+  int64_t offset = 0, bytes = 0;
+};
+
 // A constant of the model. Shared by all graphs of a model, so a body and its parent can read one weight.
 // Big ones stay where they are until somebody needs the bytes.
 struct Constant {
@@ -27,9 +33,13 @@ struct Constant {
   std::vector<int64_t> dims;
   Tensor tensor;                         // defined for small constants: the values rules may look at
   std::function<Result<Tensor>()> load;  // the others: reads, checks and aligns the bytes
+  std::string asker;                     // who decided something by its elements; empty: nobody
+  bool from_node = false;                // the value of a Constant node
+  // Where the bytes lie when they are outside the model file.
+  std::optional<ExternalPlace> external;
 
   static Constant of(std::string source, Tensor tensor) {
-    return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr};
+    return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr, {}, false, {}};
   }
   Result<Tensor> value() const { return tensor.defined() ? Result<Tensor>(tensor) : load(); }
 };
@@ -41,6 +51,7 @@ struct GraphValue {
   NodeId producer = kNone;                // none for inputs, constants and captures
   ConstantId constant = kNone;            // index into the pool
   std::optional<std::vector<Dim>> known;  // elements of a small integer tensor, as far as they are known
+  std::vector<ConstantId> known_from;     // the constants that these come from, sorted
 };
 
 struct Graph;
@@ -80,8 +91,12 @@ struct Graph {
   ValueId add_constant(Constant constant, std::string value_name);
   const GraphValue& value(ValueId v) const { return values[static_cast<size_t>(v)]; }
   GraphValue& value(ValueId v) { return values[static_cast<size_t>(v)]; }
-  // The tensor of a small constant, or null.
+  // The tensor of a small constant, or null. For looking only: who decides something by it asks.
   const Tensor* constant_tensor(ValueId v) const;
+  // The same for deciding what the compiled model does. The asker is remembered, and with it that other values may
+  // need another plan.
+  const Tensor* ask(ValueId v, std::string_view asker);
+  void note_asked(ConstantId id, std::string_view asker);
 };
 
 // Types of a node's outputs from those of its inputs, written into the graph's values.

@@ -63,6 +63,7 @@ ValueId GraphImporter::lookup(std::string_view name) {
   const ValueId inside = graph_.add_value(original.name.empty() ? key : original.name, original.type);
   graph_.value(inside).constant = original.constant;
   graph_.value(inside).known = original.known;
+  graph_.value(inside).known_from = original.known_from;
   if (original.constant == kNone) graph_.captures.push_back({outside, inside});
   names_.emplace(key, inside);
   return inside;
@@ -88,7 +89,8 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
     return Constant::of(std::move(source), std::move(tensor));
   }
   return Constant{std::move(source), *dtype, proto.dims, Tensor(),
-                  [&proto, owner, external] { return wire::decode_tensor(proto, owner, external.get()); }};
+                  [&proto, owner, external] { return wire::decode_tensor(proto, owner, external.get()); },
+                  {}};
 }
 
 // The caller's tensor when there is one, else the file's.

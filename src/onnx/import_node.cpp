@@ -189,7 +189,7 @@ std::optional<int64_t> ImportNode::rank(ValueId v) const {
 }
 
 const Tensor* ImportNode::constant_of(ValueId v) const {
-  return v == kNone ? nullptr : importer_.graph().constant_tensor(v);
+  return v == kNone ? nullptr : importer_.graph().ask(v, fmt::format("the reading of node '{}'", name()));
 }
 
 std::vector<ValueId> ImportNode::emit(OpId op, Params params, std::vector<ValueId> inputs, size_t outputs,

@@ -67,6 +67,8 @@ struct SourceInfo {
   std::string name;  // "scope/name"
   DType dtype = DType::Undefined;
   std::vector<int64_t> dims;
+  // False for the value of a Constant node, which stays as it is when a new set of weights does not mention it.
+  bool expected = true;
 };
 
 // One entry of the weight program: slot = expression(sources). Without an expression the slot is its one source.
@@ -82,7 +84,7 @@ struct WeightEntry {
 struct Guard {
   int32_t source = -1;   // into Program::sources
   std::string asker;     // the pass or rule that wanted to know
-  std::string property;  // "elements": all of them
+  std::string property;  // "elements": all of them; "pinned": the user wants them kept
   std::string answer;    // what the property was, as text
 };
 

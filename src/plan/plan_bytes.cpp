@@ -43,6 +43,7 @@ class PlanWriter {
       text(source.name);
       text(dtype_name(source.dtype));
       out_.put_list(source.dims);
+      out_.put(static_cast<uint8_t>(source.expected));
     }
     out_.put_count(program.weight_program.size());
     for (const WeightEntry& entry : program.weight_program) {

@@ -62,7 +62,7 @@ class ProgramReader {
  private:
   // Counts are bounded by the fewest bytes an element can take.
   static constexpr size_t kValueBytes = 11, kInputBytes = 12, kCaptureBytes = 8, kStepBytes = 24, kPlanBytes = 20;
-  static constexpr size_t kOutputBytes = 8, kSourceBytes = 12, kEntryBytes = 13, kGuardBytes = 16;
+  static constexpr size_t kOutputBytes = 8, kSourceBytes = 13, kEntryBytes = 13, kGuardBytes = 16;
 
   Status read_text(std::string& text) {
     TN_ASSIGN_OR_RETURN(text, strings_.at(in_.get<uint32_t>()));
@@ -168,6 +168,9 @@ class ProgramReader {
       TN_RETURN_IF_ERROR(read_text(source.name));
       TN_ASSIGN_OR_RETURN(source.dtype, types_.read_dtype(in_, false));
       source.dims = in_.get_list<int64_t>();
+      const auto expected = in_.get<uint8_t>();
+      if (expected > 1) return invalid_model("the source '{}' is marked with {}", source.name, expected);
+      source.expected = expected == 1;
     }
     return in_.status();
   }

@@ -91,10 +91,13 @@ class SegmentBinder {
     std::optional<std::vector<Dim>> propagated(size_t i) override {
       const PlanValueId v = step_.inputs[i];
       if (auto it = binder_.known_.find(v); it != binder_.known_.end()) return it->second;
-      // Weights do not change between runs; other contents would tie the binding to this run's data.
+      // Weights seldom change between runs; other contents would tie the binding to this run's data.
       if (binder_.plan_.values[static_cast<size_t>(v)].storage != Storage::Slot) return std::nullopt;
       const Cell* cell = binder_.existing(v);
-      return cell && cell->view.size() <= 64 ? integer_elements(cell->view) : std::nullopt;
+      if (!cell || cell->view.size() > 64) return std::nullopt;
+      auto elements = integer_elements(cell->view);
+      if (elements) binder_.note_read(v);
+      return elements;
     }
     const Tensor* constant(size_t i) override {
       const PlanValueId v = step_.inputs[i];
@@ -126,8 +129,8 @@ class SegmentBinder {
   }
 
   void note_read(PlanValueId v) {
-    // Slots are the same in every run of this session; other contents become part of the key.
-    if (plan_.values[static_cast<size_t>(v)].storage != Storage::Slot) prepared_.add_content_key(start_, v);
+    // What is the same in every run needs no place in the key.
+    if (!prepared_.is_fixed(v)) prepared_.add_content_key(start_, v);
   }
 
   // The type of a step's input, or null when it is still open.

@@ -10,6 +10,7 @@
 namespace tenon {
 
 Frame::~Frame() {
+  if (!keeps_arenas) return;
   for (auto& [segment, arena] : arenas) {
     std::lock_guard lock(segment->arena_mutex);
     if (segment->free_arenas.size() < 4) segment->free_arenas.push_back(std::move(arena));
@@ -45,7 +46,7 @@ class PlanRun {
   PlanRun(const PreparedPlan& prepared, RunState& state, std::span<const OutputTarget> targets)
       : prepared_(prepared), plan_(prepared.plan()), state_(state), targets_(targets) {
     frame_.cells.resize(plan_.values.size());
-    frame_.output_tensors.resize(plan_.outputs.size());
+    frame_.keeps_arenas = state.keeps_arenas;
   }
 
   Result<std::vector<Value>> run(std::vector<Value> inputs, std::vector<Value> captures) {

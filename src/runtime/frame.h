@@ -7,13 +7,9 @@
 #include "base/thread_pool.h"
 #include "runtime/limits.h"
 #include "runtime/prepared_plan.h"
+#include "runtime/weight_snapshot.h"
 
 namespace tenon {
-
-// The packed weights of a session at one moment, by slot. Immutable: a swap makes a new one.
-struct WeightSnapshot {
-  std::vector<Tensor> slots;
-};
 
 // Time spent in one step of one run.
 struct StepTime {
@@ -33,6 +29,7 @@ struct RunState {
   uint64_t random_draws = 0;  // numbers the random steps of this run
   int depth = 0;
   ThreadPool* pool = nullptr;  // null: the caller's thread alone
+  bool keeps_arenas = true;    // for the next run of the same shapes
   std::vector<StepTime>* profile = nullptr;
   int64_t profile_origin_ns = 0;
 };
@@ -49,7 +46,7 @@ struct Frame {
   std::vector<Cell> cells;
   std::vector<std::shared_ptr<const Segment>> segments;  // keeps dims alive that views point to
   std::vector<std::pair<const Segment*, std::shared_ptr<Buffer>>> arenas;
-  std::vector<Tensor> output_tensors;  // by plan output: owned results
+  bool keeps_arenas = true;            // for the next run of the same shapes
   ~Frame();
 };
 

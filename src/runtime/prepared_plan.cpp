@@ -4,8 +4,25 @@
 
 namespace tenon {
 
-Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, int64_t cached_segments) {
+std::shared_ptr<const std::vector<bool>> fixed_slots(const Program& program) {
+  std::vector<bool> fixed_source;
+  for (const SourceInfo& source : program.sources) fixed_source.push_back(source.name.empty());
+  for (const Guard& guard : program.guards) fixed_source[static_cast<size_t>(guard.source)] = true;
+  auto fixed = std::make_shared<std::vector<bool>>();
+  for (const WeightEntry& entry : program.weight_program)
+    fixed->push_back(std::ranges::all_of(entry.sources, [&](int32_t id) { return fixed_source[static_cast<size_t>(id)]; }));
+  return fixed;
+}
+
+bool PreparedPlan::is_fixed(PlanValueId value) const {
+  const PlanValue& v = plan_.values[static_cast<size_t>(value)];
+  return v.storage == Storage::Slot && fixed_slots_ && (*fixed_slots_)[static_cast<size_t>(v.slot)];
+}
+
+Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, int64_t cached_segments,
+                                                         std::shared_ptr<const std::vector<bool>> fixed_slots) {
   std::unique_ptr<PreparedPlan> prepared(new PreparedPlan(plan));
+  prepared->fixed_slots_ = fixed_slots;
   prepared->capacity_ = static_cast<size_t>(std::max<int64_t>(1, cached_segments));
   for (const Step& step : plan.steps) {
     Kernel kernel = find_kernel(step.family);
@@ -15,7 +32,7 @@ Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, int64
     prepared->kernels_.push_back(kernel);
     auto& bodies = prepared->bodies_.emplace_back();
     for (const auto& body : step.bodies) {
-      TN_ASSIGN_OR_RETURN(auto prepared_body, make(*body, cached_segments));
+      TN_ASSIGN_OR_RETURN(auto prepared_body, make(*body, cached_segments, fixed_slots));
       bodies.push_back(std::move(prepared_body));
     }
   }

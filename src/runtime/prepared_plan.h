@@ -42,7 +42,9 @@ struct Segment {
 // A plan with its kernels found and its lifetimes known; shared by all runs of a session. Thread-safe.
 class PreparedPlan {
  public:
-  static Result<std::unique_ptr<PreparedPlan>> make(const Plan& plan, int64_t cached_segments);
+  // fixed_slots: by slot, whether all weights that fit the program have the same elements there; null: none.
+  static Result<std::unique_ptr<PreparedPlan>> make(const Plan& plan, int64_t cached_segments,
+                                                    std::shared_ptr<const std::vector<bool>> fixed_slots = nullptr);
 
   const Plan& plan() const { return plan_; }
   const Kernel& kernel(size_t step) const { return kernels_[step]; }
@@ -50,6 +52,8 @@ class PreparedPlan {
   // The last step that reads a value; plan outputs live to the end, unread values die where they are made.
   size_t last_use(PlanValueId value) const { return last_use_[static_cast<size_t>(value)]; }
   bool is_output(PlanValueId value) const { return is_output_[static_cast<size_t>(value)]; }
+  // True when a value is a weight whose elements no swap can change.
+  bool is_fixed(PlanValueId value) const;
   bool is_made_by_step(PlanValueId value) const { return made_at_[static_cast<size_t>(value)] > 0; }
   // Boxed values that no later step needs.
   const std::vector<PlanValueId>& dead_after(size_t step) const { return dead_after_[step]; }
@@ -68,6 +72,7 @@ class PreparedPlan {
   void find_lifetimes();
 
   const Plan& plan_;
+  std::shared_ptr<const std::vector<bool>> fixed_slots_;
   std::vector<Kernel> kernels_;
   std::vector<std::vector<std::unique_ptr<PreparedPlan>>> bodies_;
   std::vector<size_t> made_at_;  // step + 1; 0 for inputs, captures and slots
@@ -81,5 +86,8 @@ class PreparedPlan {
   mutable std::unordered_map<std::string, decltype(recent_)::iterator> index_;
   mutable std::unordered_map<size_t, std::vector<PlanValueId>> content_keys_;
 };
+
+// The slots that are made of constants nobody can replace: literals, and sources that guards hold.
+std::shared_ptr<const std::vector<bool>> fixed_slots(const Program& program);
 
 }  // namespace tenon

@@ -8,17 +8,30 @@
 
 namespace tenon {
 
-Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Program> program, std::vector<Tensor> slots,
-                                               SessionOptions options) {
+Result<std::unique_ptr<Session>> Session::prepare(std::shared_ptr<const Program> program, SessionOptions options) {
   std::unique_ptr<Session> session(new Session());
   session->program_ = std::move(program);
-  session->options_ = options;
   session->budget_ = std::make_shared<MemoryBudget>(options.limits.memory_bytes);
   session->find_symbols();
-  TN_ASSIGN_OR_RETURN(session->prepared_, PreparedPlan::make(session->program_->plan, options.limits.cached_bindings));
-  auto snapshot = std::make_shared<WeightSnapshot>();
-  snapshot->slots = std::move(slots);
-  session->weights_ = std::move(snapshot);
+  TN_ASSIGN_OR_RETURN(session->prepared_, PreparedPlan::make(session->program_->plan, options.limits.cached_bindings,
+                                                             fixed_slots(*session->program_)));
+  session->options_ = std::move(options);
+  return session;
+}
+
+Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Program> program,
+                                               std::shared_ptr<const WeightSnapshot> weights, SessionOptions options) {
+  TN_ASSIGN_OR_RETURN(auto session, prepare(std::move(program), std::move(options)));
+  session->weights_ = std::move(weights);
+  return session;
+}
+
+Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Program> program,
+                                               std::vector<std::shared_ptr<const SourceBytes>> sources,
+                                               SessionOptions options) {
+  TN_ASSIGN_OR_RETURN(auto session, prepare(std::move(program), std::move(options)));
+  TN_ASSIGN_OR_RETURN(const SwapTools tools, session->swap_tools());
+  TN_ASSIGN_OR_RETURN(session->weights_, make_first_weights(tools, std::move(sources)));
   return session;
 }
 
@@ -112,7 +125,9 @@ Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<con
                                         const RunOptions& options) const {
   TN_RETURN_IF_ERROR(check_inputs(inputs));
   RunState state;
-  state.weights = weights_;
+  state.weights = weights();
+  if (state.weights->empty_slot() >= 0)
+    return error(Code::NotFound, "the model was compiled without its weights, and none have been set yet");
   state.budget = budget_;
   state.limits = &options_.limits;
   state.cancelled = options.cancelled;

@@ -2,11 +2,14 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/hash.h"
 #include "runtime/executor.h"
+#include "runtime/swap.h"
 
 namespace tenon {
 
@@ -21,10 +24,15 @@ struct RunOptions {
   std::vector<StepTime>* profile = nullptr;
 };
 
-// A program ready to run, with its weights. Any number of threads may run one session.
+// A program ready to run, with its weights. Any number of threads may run one session, also while its weights are
+// replaced: a run uses the weights that were there when it started.
 class Session {
  public:
-  static Result<std::unique_ptr<Session>> make(std::shared_ptr<const Program> program, std::vector<Tensor> slots,
+  static Result<std::unique_ptr<Session>> make(std::shared_ptr<const Program> program,
+                                               std::shared_ptr<const WeightSnapshot> weights, SessionOptions options);
+  // From the sources: computes the weights first.
+  static Result<std::unique_ptr<Session>> make(std::shared_ptr<const Program> program,
+                                               std::vector<std::shared_ptr<const SourceBytes>> sources,
                                                SessionOptions options);
 
   const Program& program() const { return *program_; }
@@ -41,8 +49,20 @@ class Session {
                                  const RunOptions& options) const;
   const MemoryBudget& memory() const { return *budget_; }
 
+  std::shared_ptr<const WeightSnapshot> weights() const;
+  // Replaces weights by name. After a refusal the old ones are still there.
+  Result<SwapReport> set_weights(const std::shared_ptr<const WeightSource>& source, const SwapOptions& options);
+  // The same for several sessions, which switch together; weights they share are computed once.
+  static Result<std::vector<SwapReport>> set_weights_together(std::span<Session* const> sessions,
+                                                              const std::shared_ptr<const WeightSource>& source,
+                                                              const SwapOptions& options);
+  // Weights that were computed for this program before; moves no bytes.
+  Status use_weights(std::shared_ptr<const WeightSnapshot> weights);
+
  private:
   Session() = default;
+  static Result<std::unique_ptr<Session>> prepare(std::shared_ptr<const Program> program, SessionOptions options);
+  Result<SwapTools> swap_tools();
   Status check_inputs(const std::vector<Value>& inputs) const;
   void find_symbols();
   // Two inputs that give one symbol two extents, in words.
@@ -57,7 +77,13 @@ class Session {
   std::shared_ptr<const Program> program_;
   std::vector<SymbolAxis> symbol_axes_;
   std::unique_ptr<PreparedPlan> prepared_;
+  // Held for the time of a pointer's copy.
+  mutable std::mutex weights_mutex_;
   std::shared_ptr<const WeightSnapshot> weights_;
+  // Held while new weights are computed, so that swaps follow each other.
+  std::mutex swap_mutex_;
+  std::unique_ptr<const WeightProgram> weight_program_;
+  std::shared_ptr<SpareBuffers> spare_ = SpareBuffers::make();
   std::shared_ptr<MemoryBudget> budget_;
   SessionOptions options_;
   mutable std::atomic<uint64_t> runs_{0};

@@ -1,62 +1,56 @@
 #include "runtime/weight_program.h"
 
-#include <algorithm>
-
 namespace tenon {
 
 Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr<const Program> program) {
   std::unique_ptr<WeightProgram> made(new WeightProgram(std::move(program)));
-  for (const WeightEntry& entry : made->program_->weight_program) {
+  for (size_t slot = 0; slot < made->slot_count(); ++slot) {
     std::unique_ptr<PreparedPlan> prepared;
-    if (entry.expression) {
+    if (const auto& expression = made->program_->weight_program[slot].expression) {
+      const Type& type = made->result_type(slot);
+      if (!type.is_tensor() || type.dtype == DType::Undefined || !type.shape || !is_static(*type.shape))
+        return invalid_model("the expression of slot {} has no fixed type", slot);
       // Sources have one shape, so there is one binding.
-      TN_ASSIGN_OR_RETURN(prepared, PreparedPlan::make(*entry.expression, 1));
+      TN_ASSIGN_OR_RETURN(prepared, PreparedPlan::make(*expression, 1));
     }
     made->prepared_.push_back(std::move(prepared));
   }
   return std::unique_ptr<const WeightProgram>(std::move(made));
 }
 
-std::vector<size_t> WeightProgram::reached_from(const std::vector<bool>& sources) const {
-  std::vector<size_t> slots;
-  for (size_t slot = 0; slot < slot_count(); ++slot)
-    if (std::ranges::any_of(program_->weight_program[slot].sources,
-                            [&](int32_t source) { return sources[static_cast<size_t>(source)]; }))
-      slots.push_back(slot);
-  return slots;
+const Type& WeightProgram::result_type(size_t slot) const {
+  const Plan& plan = *program_->weight_program[slot].expression;
+  return plan.values[static_cast<size_t>(plan.outputs[0])].type;
 }
 
-Result<Tensor> WeightProgram::compute(size_t slot, std::span<const Tensor> sources,
-                                      const std::shared_ptr<MemoryBudget>& budget, Tensor memory) const {
-  const WeightEntry& entry = program_->weight_program[slot];
-  std::vector<Value> inputs;
-  for (int32_t source : entry.sources) {
-    const Tensor& tensor = sources[static_cast<size_t>(source)];
-    if (!tensor.defined())
-      return error(Code::NotFound, "the weight '{}' is needed and not there",
-                   program_->sources[static_cast<size_t>(source)].name);
-    inputs.emplace_back(tensor);
-  }
-  if (is_source(slot)) return *inputs[0].tensor();
+DType WeightProgram::dtype(size_t slot) const {
+  if (!is_source(slot)) return result_type(slot).dtype;
+  return program_->sources[static_cast<size_t>(program_->weight_program[slot].sources[0])].dtype;
+}
+
+std::vector<int64_t> WeightProgram::dims(size_t slot) const {
+  if (is_source(slot)) return program_->sources[static_cast<size_t>(program_->weight_program[slot].sources[0])].dims;
+  std::vector<int64_t> dims;
+  for (const Dim& d : *result_type(slot).shape) dims.push_back(d.value());
+  return dims;
+}
+
+int64_t WeightProgram::bytes(size_t slot) const {
+  return dtype(slot) == DType::String ? 0 : *storage_bytes(dtype(slot), count_of(dims(slot)));
+}
+
+Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result,
+                              const std::shared_ptr<MemoryBudget>& budget, ThreadPool* pool) const {
   static const Limits limits;
   RunState state;
   state.weights = std::make_shared<WeightSnapshot>();
   state.budget = budget;
   state.limits = &limits;
-  std::vector<OutputTarget> targets(1);
-  if (memory.defined()) targets[0] = memory.view();
-  TN_ASSIGN_OR_RETURN(auto results, run_plan(*prepared_[slot], state, std::move(inputs), {}, targets));
-  return memory.defined() ? std::move(memory) : std::move(*results[0].tensor());
-}
-
-Result<std::vector<Tensor>> compute_slots(const WeightProgram& weights, std::span<const Tensor> sources,
-                                          const std::shared_ptr<MemoryBudget>& budget) {
-  std::vector<Tensor> slots;
-  for (size_t slot = 0; slot < weights.slot_count(); ++slot) {
-    TN_ASSIGN_OR_RETURN(Tensor tensor, weights.compute(slot, sources, budget));
-    slots.push_back(std::move(tensor));
-  }
-  return slots;
+  state.pool = pool;
+  // Slots are computed one after the other, so each gives its scratch back.
+  state.keeps_arenas = false;
+  const std::vector<OutputTarget> targets{result};
+  return run_plan(*prepared_[slot], state, std::move(sources), {}, targets).status();
 }
 
 }  // namespace tenon

@@ -76,7 +76,7 @@ class ModelWeights final : public WeightSource {
   void add(std::string name, int64_t data_type, const std::vector<int64_t>& dims,
            std::function<Result<Tensor>()> load) {
     const auto dtype = dtype_from_onnx(data_type);
-    if (dtype) weights_.try_emplace(std::move(name), Weight{{*dtype, dims}, std::move(load)});
+    if (dtype) weights_.try_emplace(std::move(name), Weight{{*dtype, dims, true}, std::move(load)});
   }
   void add_tensor(std::string name, const wire::TensorProto& proto) {
     add(std::move(name), proto.data_type, proto.dims,
@@ -86,8 +86,8 @@ class ModelWeights final : public WeightSource {
     add(std::move(name), proto.values.data_type, proto.dims,
         [this, &proto] { return wire::densify(proto, file_, external_.get(), kMaxDenseBytes); });
   }
-  void add_small(std::string name, Tensor tensor) {
-    Description description{tensor.dtype(), tensor.dims()};
+  void add_small(std::string name, Tensor tensor, bool certain) {
+    Description description{tensor.dtype(), tensor.dims(), certain};
     weights_.try_emplace(std::move(name), Weight{std::move(description), [tensor] { return Result<Tensor>(tensor); }});
   }
 
@@ -121,16 +121,16 @@ class ModelWeights final : public WeightSource {
         if (!a.sparse_tensors.empty()) add_sparse(std::move(name), a.sparse_tensors[0]);
         break;
       case wire::AttributeType::Floats:
-        add_small(std::move(name), Tensor::of<float>(length(a.floats), a.floats));
+        add_small(std::move(name), Tensor::of<float>(length(a.floats), a.floats), is_constant);
         break;
       case wire::AttributeType::Ints:
-        add_small(std::move(name), Tensor::of_ints(a.ints));
+        add_small(std::move(name), Tensor::of_ints(a.ints), is_constant);
         break;
       case wire::AttributeType::Float:
-        if (is_constant) add_small(std::move(name), Tensor::of<float>({}, std::span(&a.f, 1)));
+        if (is_constant) add_small(std::move(name), Tensor::of<float>({}, std::span(&a.f, 1)), true);
         break;
       case wire::AttributeType::Int:
-        if (is_constant) add_small(std::move(name), Tensor::scalar(a.i));
+        if (is_constant) add_small(std::move(name), Tensor::scalar(a.i), true);
         break;
       default:
         break;

@@ -15,7 +15,7 @@ namespace {
 
 class MemorySource final : public WeightSource {
  public:
-  explicit MemorySource(std::map<std::string, Tensor> tensors) : tensors_(std::move(tensors)) {}
+  MemorySource(std::map<std::string, Tensor> tensors, bool lasting) : tensors_(std::move(tensors)), lasting_(lasting) {}
 
   std::string where() const override { return "memory"; }
   std::vector<std::string> names() const override {
@@ -26,16 +26,18 @@ class MemorySource final : public WeightSource {
   std::optional<Description> find(const std::string& name) const override {
     const auto it = tensors_.find(name);
     if (it == tensors_.end()) return std::nullopt;
-    return Description{it->second.dtype(), it->second.dims()};
+    return Description{it->second.dtype(), it->second.dims(), true};
   }
   Result<Tensor> read(const std::string& name) const override {
     const auto it = tensors_.find(name);
     if (it == tensors_.end()) return error(Code::NotFound, "there is no tensor '{}'", name);
     return it->second;
   }
+  bool lasting() const override { return lasting_; }
 
  private:
   std::map<std::string, Tensor> tensors_;
+  bool lasting_;
 };
 
 class SafetensorsSource final : public WeightSource {
@@ -50,7 +52,7 @@ class SafetensorsSource final : public WeightSource {
   }
   std::optional<Description> find(const std::string& name) const override {
     const auto* entry = file_.find(name);
-    return entry ? std::optional(Description{entry->dtype, entry->dims}) : std::nullopt;
+    return entry ? std::optional(Description{entry->dtype, entry->dims, true}) : std::nullopt;
   }
   Result<Tensor> read(const std::string& name) const override {
     const auto* entry = file_.find(name);
@@ -112,8 +114,8 @@ bool looks_like_safetensors(std::string_view bytes) { return bytes.size() > 8 &&
 
 }  // namespace
 
-std::unique_ptr<WeightSource> weights_in_memory(std::map<std::string, Tensor> tensors) {
-  return std::make_unique<MemorySource>(std::move(tensors));
+std::unique_ptr<WeightSource> weights_in_memory(std::map<std::string, Tensor> tensors, bool lasting) {
+  return std::make_unique<MemorySource>(std::move(tensors), lasting);
 }
 
 Result<std::unique_ptr<WeightSource>> weights_in_folder(const std::string& folder,
@@ -127,7 +129,7 @@ Result<std::unique_ptr<WeightSource>> open_weight_source(const std::string& path
   const std::string_view bytes = mapped->view();
   if (bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6")) {
     TN_ASSIGN_OR_RETURN(auto tensors, read_npz(path));
-    return weights_in_memory(std::move(tensors));
+    return weights_in_memory(std::move(tensors), true);
   }
   if (looks_like_safetensors(bytes)) {
     TN_ASSIGN_OR_RETURN(auto file, wire::SafetensorsFile::open(path));

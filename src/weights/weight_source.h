@@ -17,6 +17,7 @@ class WeightSource {
   struct Description {
     DType dtype = DType::Undefined;
     std::vector<int64_t> dims;
+    bool certain = true;  // false: an attribute of a node, which may be a weight or not
   };
 
   virtual ~WeightSource() = default;
@@ -26,11 +27,14 @@ class WeightSource {
   virtual std::optional<Description> find(const std::string& name) const = 0;
   // Views into mapped files where the elements can be used as they are.
   virtual Result<Tensor> read(const std::string& name) const = 0;
+  // False when somebody else may write to the tensors later, so that they cannot be used in place.
+  virtual bool lasting() const { return true; }
 };
 
 // A .safetensors or .npz file, or an ONNX model: recognised by what the file holds, not by its name.
 Result<std::unique_ptr<WeightSource>> open_weight_source(const std::string& path);
-std::unique_ptr<WeightSource> weights_in_memory(std::map<std::string, Tensor> tensors);
+// `lasting`: nobody writes to them any more.
+std::unique_ptr<WeightSource> weights_in_memory(std::map<std::string, Tensor> tensors, bool lasting);
 
 // Where the bytes of a tensor lie in a file of known layout.
 struct FileRegion {

@@ -148,7 +148,8 @@ class Program:
         self.strings = self.bytes.string_table()
         b = self.bytes
         self.plan = self.read_plan()
-        self.sources = b.list(lambda: {"name": self.text(), "dtype": self.text(), "dims": b.list(b.i64)})
+        self.sources = b.list(lambda: {"name": self.text(), "dtype": self.text(), "dims": b.list(b.i64),
+                                       "expected": b.u8() == 1})
         self.slots = b.list(self.slot)
         self.guards = b.list(lambda: (b.i32(), self.text(), self.text(), self.text()))
         b.finish()

@@ -38,10 +38,13 @@ class SmallGraph {
     graph.outputs.push_back(v);
     graph.output_names.push_back(name);
   }
-  std::unique_ptr<Session> session(SessionOptions options = {}) const {
-    auto compiled = compile_reference(graph);
+  std::unique_ptr<Session> session(SessionOptions options = {}, const std::string& target = "reference") const {
+    auto compiled = compile(graph, {target, {}});
     EXPECT_TRUE(compiled.ok()) << compiled.status().to_string();
-    auto made = Session::make(compiled->program, compiled->slots, options);
+    std::vector<std::shared_ptr<const SourceBytes>> sources;
+    for (const Constant& constant : compiled->sources)
+      sources.push_back(std::make_shared<SourceBytes>(SourceBytes{constant.tensor, constant.load, std::nullopt}));
+    auto made = Session::make(compiled->program, std::move(sources), options);
     EXPECT_TRUE(made.ok()) << made.status().to_string();
     return std::move(*made);
   }

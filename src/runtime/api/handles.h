@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <map>
+#include <mutex>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,6 +26,12 @@ struct tn_options {
 struct tn_context {
   tenon::Limits limits;
   int threads = 0;  // 0: what the CPU quota allows
+  // Made when something first runs here; null when there is one thread only.
+  std::shared_ptr<tenon::ThreadPool> pool();
+
+ private:
+  std::once_flag pool_made_;
+  std::shared_ptr<tenon::ThreadPool> pool_;
 };
 
 struct tn_value {
@@ -54,6 +61,8 @@ struct tn_run {
 
 namespace tenon::api {
 
+// The context itself, or the default one for NULL.
+tn_context& context_or_default(tn_context* context);
 tn_session* make_session_handle(std::unique_ptr<Session> session);
 std::unique_ptr<tn_type> make_type_handle(const Type& type);
 

@@ -122,7 +122,21 @@ Status OptionReader::finish() {
   return {};
 }
 
+tn_context& context_or_default(tn_context* context) {
+  // Lives as long as the process: sessions may run while static objects go.
+  static auto* const shared = new tn_context();
+  return context ? *context : *shared;
+}
+
 }  // namespace tenon::api
+
+std::shared_ptr<ThreadPool> tn_context::pool() {
+  std::call_once(pool_made_, [this] {
+    const int wanted = tn_context_threads(this);
+    if (wanted > 1) pool_ = std::make_shared<ThreadPool>(wanted - 1);
+  });
+  return pool_;
+}
 
 extern "C" {
 

@@ -1,0 +1,33 @@
+#include "compiler/compile.h"
+
+#include <algorithm>
+
+#include "compiler/targets/targets.h"
+#include "plan/tensor_bytes.h"
+
+namespace tenon {
+
+namespace {
+
+Status pin(Program& program, const std::vector<Constant>& sources, const std::string& name) {
+  const auto it = std::ranges::find(program.sources, name, &SourceInfo::name);
+  if (it == program.sources.end() || name.empty())
+    return error(Code::NotFound, "there is no weight '{}' to pin", name);
+  const auto index = static_cast<size_t>(it - program.sources.begin());
+  TN_ASSIGN_OR_RETURN(const Tensor tensor, sources[index].value());
+  program.guards.push_back({static_cast<int32_t>(index), "the user", "pinned", content_hash(tensor).hex()});
+  return {};
+}
+
+}  // namespace
+
+Result<CompiledModel> compile(const Graph& graph, const CompileOptions& options) {
+  if (options.target != "cpu" && options.target != "reference")
+    return invalid_argument("there is no target '{}'; there are: cpu, reference", options.target);
+  TN_ASSIGN_OR_RETURN(LoweredModel lowered,
+                      options.target == "cpu" ? lower_for_cpu(graph) : lower_for_reference(graph));
+  for (const std::string& name : options.pinned) TN_RETURN_IF_ERROR(pin(*lowered.program, lowered.sources, name));
+  return CompiledModel{std::move(lowered.program), std::move(lowered.sources)};
+}
+
+}  // namespace tenon

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "compiler/lower.h"
+
+// What each target makes of a graph.
+namespace tenon {
+
+// Every node to the reference kernel of its op, weights as they are: the oracle.
+Result<LoweredModel> lower_for_reference(const Graph& graph);
+// Products and convolutions with constant weights to packed kernels, with what follows them folded in; everything else
+// to the reference kernels.
+Result<LoweredModel> lower_for_cpu(const Graph& graph);
+
+}  // namespace tenon

@@ -1,0 +1,70 @@
+// How a session gets new weights while others run it.
+#include <algorithm>
+
+#include "runtime/session.h"
+
+namespace tenon {
+
+std::shared_ptr<const WeightSnapshot> Session::weights() const {
+  std::lock_guard lock(weights_mutex_);
+  return weights_;
+}
+
+Status Session::use_weights(std::shared_ptr<const WeightSnapshot> weights) {
+  if (weights->slots.size() != program_->weight_program.size())
+    return invalid_argument("the weights have {} slots, the model has {}", weights->slots.size(),
+                            program_->weight_program.size());
+  std::lock_guard swapping(swap_mutex_);
+  std::lock_guard lock(weights_mutex_);
+  weights_.swap(weights);
+  return {};
+}
+
+// Made when the first swap needs it; a session that only runs does without.
+Result<SwapTools> Session::swap_tools() {
+  if (!weight_program_) {
+    TN_ASSIGN_OR_RETURN(weight_program_, WeightProgram::make(program_));
+  }
+  return SwapTools{*weight_program_, *spare_, budget_, options_.pool.get(), nullptr};
+}
+
+Result<SwapReport> Session::set_weights(const std::shared_ptr<const WeightSource>& source,
+                                        const SwapOptions& options) {
+  Session* self = this;
+  TN_ASSIGN_OR_RETURN(auto reports, set_weights_together(std::span(&self, 1), source, options));
+  return std::move(reports[0]);
+}
+
+Result<std::vector<SwapReport>> Session::set_weights_together(std::span<Session* const> sessions,
+                                                              const std::shared_ptr<const WeightSource>& source,
+                                                              const SwapOptions& options) {
+  // Always in one order, so that two groups with the same sessions cannot wait for each other.
+  std::vector<Session*> ordered(sessions.begin(), sessions.end());
+  std::ranges::sort(ordered);
+  ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
+  std::vector<std::unique_lock<std::mutex>> swapping;
+  for (Session* session : ordered) swapping.emplace_back(session->swap_mutex_);
+
+  std::map<std::string, Tensor> shared;
+  std::map<Session*, NewWeights> made;
+  for (Session* session : ordered) {
+    TN_ASSIGN_OR_RETURN(SwapTools tools, session->swap_tools());
+    if (ordered.size() > 1) tools.shared = &shared;
+    TN_ASSIGN_OR_RETURN(NewWeights weights, make_new_weights(tools, *session->weights(), source, options));
+    made.emplace(session, std::move(weights));
+  }
+  std::vector<std::shared_ptr<const WeightSnapshot>> retired;  // freed after the locks
+  {
+    std::vector<std::unique_lock<std::mutex>> publishing;
+    for (Session* session : ordered) publishing.emplace_back(session->weights_mutex_);
+    for (Session* session : ordered) {
+      retired.push_back(std::move(session->weights_));
+      session->weights_ = std::move(made.at(session).snapshot);
+    }
+  }
+  std::vector<SwapReport> reports;
+  for (Session* session : sessions) reports.push_back(made.at(session).report);
+  return reports;
+}
+
+}  // namespace tenon

@@ -1,0 +1,206 @@
+#include "runtime/swap.h"
+
+#include <chrono>
+#include <cstring>
+
+#include "plan/plan_bytes.h"
+#include "tensor/not_finite.h"
+
+namespace tenon {
+
+namespace {
+
+// Slots of this size are computed by all threads together, smaller ones side by side.
+constexpr int64_t kLargeSlot = int64_t{1} << 20;
+
+void copy_bytes(const TensorView& from, const TensorView& to, ThreadPool* pool) {
+  constexpr int64_t kChunk = int64_t{1} << 20;
+  const int64_t bytes = to.bytes();
+  const auto copy_chunk = [&](int64_t i) {
+    const int64_t begin = i * kChunk;
+    std::memcpy(static_cast<char*>(to.data) + begin, static_cast<const char*>(from.data) + begin,
+                static_cast<size_t>(std::min(kChunk, bytes - begin)));
+  };
+  const int64_t chunks = (bytes + kChunk - 1) / kChunk;
+  if (pool && chunks > 1)
+    pool->parallel_for(chunks, copy_chunk);
+  else
+    for (int64_t i = 0; i < chunks; ++i) copy_chunk(i);
+}
+
+// Computes some slots of a snapshot from its sources.
+class SlotMaker {
+ public:
+  SlotMaker(const SwapTools& tools, WeightSnapshot& snapshot, const std::vector<bool>& fresh, bool lasting)
+      : tools_(tools), program_(tools.weights.program()), snapshot_(snapshot), fresh_(fresh), lasting_(lasting),
+        not_finite_(snapshot.sources.size()) {}
+
+  Status make(const std::vector<size_t>& slots) {
+    std::vector<size_t> small;
+    for (const size_t slot : slots) {
+      if (take_shared(slot)) continue;
+      if (tools_.weights.bytes(slot) < kLargeSlot) {
+        small.push_back(slot);
+        continue;
+      }
+      TN_RETURN_IF_ERROR(make_slot(slot, tools_.pool));
+    }
+    std::vector<Status> outcomes(small.size());
+    const auto make_small = [&](int64_t i) {
+      outcomes[static_cast<size_t>(i)] = make_slot(small[static_cast<size_t>(i)], nullptr);
+    };
+    if (tools_.pool)
+      tools_.pool->parallel_for(static_cast<int64_t>(small.size()), make_small);
+    else
+      for (size_t i = 0; i < small.size(); ++i) make_small(static_cast<int64_t>(i));
+    for (Status& status : outcomes) TN_RETURN_IF_ERROR(std::move(status));
+    for (const size_t slot : slots) share(slot);
+    return {};
+  }
+
+  // Fresh sources with NaN or infinities that some slot was made of.
+  bool is_not_finite(size_t source) const { return not_finite_[source].load(std::memory_order_relaxed); }
+
+ private:
+  Status make_slot(size_t slot, ThreadPool* pool) {
+    const WeightEntry& entry = program_.weight_program[slot];
+    std::vector<Value> inputs;
+    for (const int32_t id : entry.sources) {
+      TN_ASSIGN_OR_RETURN(Tensor tensor, read(static_cast<size_t>(id)));
+      inputs.emplace_back(std::move(tensor));
+    }
+    if (tools_.weights.is_source(slot)) {
+      TN_ASSIGN_OR_RETURN(snapshot_.slots[slot], own(*inputs[0].tensor(), pool));
+      return {};
+    }
+    TN_ASSIGN_OR_RETURN(Tensor memory, tools_.spare.take(tools_.weights.dtype(slot), tools_.weights.dims(slot)));
+    Status status = tools_.weights.compute(slot, std::move(inputs), memory.view(), tools_.budget, pool);
+    if (!status.ok())
+      return std::move(status).in("weight '" + program_.sources[static_cast<size_t>(entry.sources[0])].name + "'");
+    snapshot_.slots[slot] = std::move(memory);
+    return {};
+  }
+
+  // Looks at the elements while they come into the cache for packing.
+  Result<Tensor> read(size_t id) {
+    auto tensor = snapshot_.sources[id]->value();
+    if (!tensor.ok()) return std::move(tensor).status().in("weight '" + program_.sources[id].name + "'");
+    if (fresh_[id] && has_not_finite(tensor->view())) not_finite_[id].store(true, std::memory_order_relaxed);
+    return tensor;
+  }
+
+  // The tensor itself when nobody can change it any more, else a copy.
+  Result<Tensor> own(const Tensor& tensor, ThreadPool* pool) {
+    if (lasting_ && tensor.owner()) return tensor;
+    if (tensor.dtype() == DType::String)
+      return Tensor::of<std::string>(tensor.dims(), tensor.as<std::string>());
+    TN_ASSIGN_OR_RETURN(Tensor copy, tools_.spare.take(tensor.dtype(), tensor.dims()));
+    copy_bytes(tensor.view(), copy.view(), pool);
+    return copy;
+  }
+
+  std::string share_key(size_t slot) const {
+    const WeightEntry& entry = program_.weight_program[slot];
+    std::string key = entry.expression ? plan_to_bytes(*entry.expression) : std::string();
+    for (const int32_t id : entry.sources) key += '\0' + program_.sources[static_cast<size_t>(id)].name;
+    return key;
+  }
+  bool can_share(size_t slot) const {
+    if (!tools_.shared) return false;
+    for (const int32_t id : program_.weight_program[slot].sources)
+      if (!fresh_[static_cast<size_t>(id)]) return false;
+    return true;
+  }
+  bool take_shared(size_t slot) {
+    if (!can_share(slot)) return false;
+    const auto it = tools_.shared->find(share_key(slot));
+    if (it == tools_.shared->end()) return false;
+    snapshot_.slots[slot] = it->second;
+    return true;
+  }
+  void share(size_t slot) {
+    if (can_share(slot)) tools_.shared->emplace(share_key(slot), snapshot_.slots[slot]);
+  }
+
+  const SwapTools& tools_;
+  const Program& program_;
+  WeightSnapshot& snapshot_;
+  const std::vector<bool>& fresh_;
+  bool lasting_;
+  std::vector<std::atomic<bool>> not_finite_;
+};
+
+// What a later swap can read again: files always, the caller's tensors only as copies of their own. A slot that is its
+// source serves as well.
+Status settle_sources(const Program& program, WeightSnapshot& snapshot, const std::vector<bool>& changed,
+                      bool keep_copies) {
+  for (size_t i = 0; i < changed.size(); ++i)
+    if (changed[i] && !keep_copies) snapshot.sources[i] = nullptr;
+  std::vector<bool> is_slot(changed.size(), false);
+  for (size_t slot = 0; slot < program.weight_program.size(); ++slot) {
+    const WeightEntry& entry = program.weight_program[slot];
+    if (entry.expression) continue;
+    const auto id = static_cast<size_t>(entry.sources[0]);
+    if (!changed[id]) continue;
+    is_slot[id] = true;
+    snapshot.sources[id] = std::make_shared<SourceBytes>(SourceBytes{snapshot.slots[slot], nullptr, std::nullopt});
+  }
+  for (size_t i = 0; i < changed.size(); ++i) {
+    if (!changed[i] || !keep_copies || is_slot[i]) continue;
+    TN_ASSIGN_OR_RETURN(const Tensor tensor, snapshot.sources[i]->value());
+    TN_ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(tensor.dtype(), tensor.dims(), nullptr));
+    copy_elements(tensor.view(), copy.view());
+    snapshot.sources[i] = std::make_shared<SourceBytes>(SourceBytes{std::move(copy), nullptr, std::nullopt});
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot& current,
+                                    const std::shared_ptr<const WeightSource>& source, const SwapOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Program& program = tools.weights.program();
+  TN_ASSIGN_OR_RETURN(PlannedSwap planned, plan_swap(program, current, *source, options));
+  auto next = std::make_shared<WeightSnapshot>(current);
+  for (size_t i = 0; i < planned.changed.size(); ++i)
+    if (planned.changed[i])
+      next->sources[i] = std::make_shared<SourceBytes>(
+          SourceBytes{{}, [source, name = program.sources[i].name] { return source->read(name); }, std::nullopt});
+
+  NewWeights result;
+  SwapReport& report = result.report;
+  report.slots = tools.weights.slot_count();
+  report.slots_redone = planned.slots.size();
+  for (const size_t slot : planned.slots) report.bytes_redone += tools.weights.bytes(slot);
+  // What retires with the old snapshot is what the next swap needs.
+  tools.spare.keep_at_most(report.bytes_redone);
+  SlotMaker maker(tools, *next, planned.changed, source->lasting());
+  TN_RETURN_IF_ERROR(maker.make(planned.slots));
+
+  for (size_t i = 0; i < planned.changed.size(); ++i) {
+    if (!planned.changed[i]) continue;
+    report.replaced.push_back(program.sources[i].name);
+    if (maker.is_not_finite(i)) report.not_finite.push_back(program.sources[i].name);
+  }
+  report.kept = std::move(planned.unchanged);
+  report.ignored = std::move(planned.ignored);
+  if (!source->lasting()) TN_RETURN_IF_ERROR(settle_sources(program, *next, planned.changed, options.keep_sources));
+  result.snapshot = std::move(next);
+  report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+Result<std::shared_ptr<const WeightSnapshot>> make_first_weights(
+    const SwapTools& tools, std::vector<std::shared_ptr<const SourceBytes>> sources) {
+  auto snapshot = std::make_shared<WeightSnapshot>();
+  snapshot->sources = std::move(sources);
+  snapshot->slots.resize(tools.weights.slot_count());
+  std::vector<size_t> slots(tools.weights.slot_count());
+  for (size_t i = 0; i < slots.size(); ++i) slots[i] = i;
+  const std::vector<bool> fresh(snapshot->sources.size(), false);
+  TN_RETURN_IF_ERROR(SlotMaker(tools, *snapshot, fresh, true).make(slots));
+  return std::shared_ptr<const WeightSnapshot>(std::move(snapshot));
+}
+
+}  // namespace tenon

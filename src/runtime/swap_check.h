@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "plan/plan.h"
+#include "runtime/weight_snapshot.h"
+#include "weights/weight_source.h"
+
+namespace tenon {
+
+struct SwapOptions {
+  bool partial = false;           // weights that the new set does not have stay as they are
+  bool strict = false;            // a tensor of the new set that the model does not have is an error
+  std::vector<std::string> only;  // take these alone; the others count as not there
+  bool keep_sources = false;      // hold on to tensors in memory, so that later partial swaps can draw on them
+};
+
+// What new weights mean for a program, before anything is computed.
+struct PlannedSwap {
+  std::vector<bool> changed;           // by source: taken from the new set
+  std::vector<std::string> unchanged;  // names of weights that stay
+  std::vector<std::string> ignored;    // names in the new set that the model does not have, or that `only` leaves out
+  std::vector<size_t> slots;           // to compute again
+};
+
+// Compares a new set of weights with what a program needs. A refusal names everything that is wrong at once.
+Result<PlannedSwap> plan_swap(const Program& program, const WeightSnapshot& current, const WeightSource& source,
+                              const SwapOptions& options);
+
+}  // namespace tenon
