@@ -85,7 +85,7 @@ float ImportNode::float_attribute(std::string_view name, float fallback) {
 }
 std::string ImportNode::string_attribute(std::string_view name, std::string fallback) {
   const auto* a = find(name, wire::AttributeType::String);
-  return a ? std::string(a->s) : fallback;
+  return a ? std::string(a->s) : std::move(fallback);
 }
 std::vector<int64_t> ImportNode::ints_attribute(std::string_view name) {
   const auto* a = find(name, wire::AttributeType::Ints);

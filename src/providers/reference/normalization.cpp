@@ -179,7 +179,8 @@ Status run_mean_variance_normalization(KernelContext& c) {
   for (int64_t axis : p.axes) kept[static_cast<size_t>(axis < 0 ? axis + c.in(0).rank() : axis)] = 1;
   int64_t groups = 1;
   for (int64_t d : kept) groups *= d;
-  const double count = static_cast<double>(c.in(0).size() / groups);
+  const int64_t group_size = c.in(0).size() / groups;
+  const auto count = static_cast<double>(group_size);
   const auto strides = broadcast_strides(kept, dims);
   TN_ASSIGN_OR_RETURN(Doubles mean, Doubles::filled(groups, 0.0, c.budget()));
   TN_ASSIGN_OR_RETURN(Doubles variance, Doubles::filled(groups, 0.0, c.budget()));

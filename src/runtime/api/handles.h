@@ -67,7 +67,7 @@ tn_session* make_session_handle(std::unique_ptr<Session> session);
 std::unique_ptr<tn_type> make_type_handle(const Type& type);
 
 // A status handle, or NULL for ok.
-tn_status* to_handle(Status status);
+tn_status* to_handle(const Status& status);
 char* copy_text(std::string_view text);
 
 // Runs f and turns whatever comes out of it, exceptions included, into a status handle.

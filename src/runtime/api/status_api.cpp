@@ -10,7 +10,7 @@ namespace tenon::api {
 static_assert(static_cast<int>(Code::Internal) == TN_INTERNAL && static_cast<int>(Code::Io) == TN_IO &&
               static_cast<int>(Code::InvalidArgument) == TN_INVALID_ARGUMENT);
 
-tn_status* to_handle(Status status) {
+tn_status* to_handle(const Status& status) {
   if (status.ok()) return nullptr;
   return new tn_status{static_cast<tn_code>(status.code()), status.to_string()};
 }

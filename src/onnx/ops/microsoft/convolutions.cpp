@@ -29,7 +29,7 @@ emit::Activation fused_activation(ImportNode& n) {
   if (!numbers.empty() && numbers.size() != wanted)
     n.fail(invalid_model("activation_params has {} numbers, the activation '{}' takes {}", numbers.size(), a.name,
                          wanted));
-  if (numbers.size() > 0) a.alpha = numbers[0];
+  if (!numbers.empty()) a.alpha = numbers[0];
   if (numbers.size() > 1) a.beta = numbers[1];
   return a;
 }

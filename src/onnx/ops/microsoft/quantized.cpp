@@ -67,7 +67,7 @@ void import_softmax(ImportNode& n) {
   finish_quantized(n, y, 3, n.input(0));
 }
 
-void import_pool(ImportNode& n, OpId op, Params params) {
+void import_pool(ImportNode& n, OpId op, const Params& params) {
   ValueId x = dequantized(n, 0);
   if (n.int_attribute("channels_last", 0) == 0) return finish_quantized(n, n.emit1(op, params, {x}), 3, n.input(0));
   const auto rank = emit::required_rank(n, x, "pooling with channels last");
