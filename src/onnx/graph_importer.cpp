@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "base/checked_math.h"
 #include "onnx/onnx_map.h"
 #include "onnx/required_attributes.h"
 #include "ops/unsupported.h"
@@ -84,13 +85,32 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
       !proto.is_external && (proto.raw_data ? proto.raw_data->size() : proto.raw.size()) <= kSmallConstantBytes;
   auto owner = model_.model.bytes;
   auto external = model_.model.external;
+  Constant constant{std::move(source), *dtype, proto.dims, Tensor(), nullptr, {}, false, file_place(proto)};
   if (small) {
-    TN_ASSIGN_OR_RETURN(Tensor tensor, wire::decode_tensor(proto, owner, external.get()));
-    return Constant::of(std::move(source), std::move(tensor));
+    TN_ASSIGN_OR_RETURN(constant.tensor, wire::decode_tensor(proto, owner, external.get()));
+  } else {
+    constant.load = [&proto, owner, external] { return wire::decode_tensor(proto, owner, external.get()); };
   }
-  return Constant{std::move(source), *dtype, proto.dims, Tensor(),
-                  [&proto, owner, external] { return wire::decode_tensor(proto, owner, external.get()); },
-                  {}};
+  return constant;
+}
+
+// Elements that lie in a file as they are used can be found there again.
+std::optional<ExternalPlace> GraphImporter::file_place(const wire::TensorProto& proto) const {
+  const ImportedModel& model = model_.model;
+  if (model.path.empty()) return std::nullopt;
+  if (proto.is_external) {
+    const auto region = wire::external_region(proto);
+    if (!region.ok() || region->location.empty()) return std::nullopt;
+    const auto dtype = dtype_from_onnx(proto.data_type);
+    const auto count = checked_product(proto.dims);
+    const auto bytes = dtype && count ? storage_bytes(*dtype, *count) : std::nullopt;
+    if (!bytes) return std::nullopt;
+    return ExternalPlace{std::string(region->location), region->offset, *bytes};
+  }
+  if (!proto.raw_data || proto.raw_data->empty()) return std::nullopt;
+  const auto offset = proto.raw_data->data() - model.file.data();
+  return ExternalPlace{model.path.substr(model.path.rfind('/') + 1), static_cast<int64_t>(offset),
+                       static_cast<int64_t>(proto.raw_data->size())};
 }
 
 // The caller's tensor when there is one, else the file's.

@@ -61,6 +61,7 @@ class GraphImporter {
   const std::string& source_scope() const { return source_scope_; }
 
  private:
+  std::optional<ExternalPlace> file_place(const wire::TensorProto& proto) const;
   Status import_node(const wire::Node& node);
   Status import_constant(const wire::Node& node);
   Status import_call(const wire::Node& node, const wire::Function& function);

@@ -89,6 +89,7 @@ Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, cons
     bytes = {reinterpret_cast<const char*>(copy->data()), static_cast<size_t>(copy->size())};
     model->bytes = std::move(copy);
   }
+  model->file = bytes;
   auto parsed = wire::parse_model(bytes, options.parse);
   if (!parsed.ok()) return std::move(parsed).status().in(path);
   model->wire = std::move(*parsed);

@@ -25,6 +25,7 @@ struct ImportOptions {
 // An ONNX model in memory: the file's own messages as views, and the canonical graph made from them.
 struct ImportedModel {
   std::shared_ptr<const void> bytes;  // keeps the views below alive
+  std::string_view file;              // the bytes of the model file
   std::string path;                   // empty when read from memory
   wire::Model wire;
   std::shared_ptr<wire::ExternalData> external;

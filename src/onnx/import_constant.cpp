@@ -65,6 +65,7 @@ Status GraphImporter::import_constant(const wire::Node& node) {
     default:
       return invalid_model("the attribute '{}' cannot be the value of a Constant", a->name).in(place);
   }
+  constant.from_node = true;
   if (constant.source.empty())
     return define(output, graph_.add_constant(std::move(constant), std::string(output))).in(place);
   return add_constant(output, std::move(constant)).in(place);

@@ -40,8 +40,10 @@ struct SourceRecord {
 
 // One model of the group.
 struct ModelRecord {
-  std::string name;  // of the source file, without its folder and ending
-  Hash128 plan_key;  // of plan and weight program: equal keys are interchangeable
+  std::string name;        // what its context model calls it; unique among models of one plan
+  Hash128 plan_key;        // of plan and weight program: equal keys are interchangeable
+  Hash128 source_content;  // of the file that was compiled
+  Hash128 made_from;       // of everything that decided about it: files, options, version
   std::shared_ptr<const Program> program;
   std::vector<int32_t> slots;    // per slot the packed tensor, or -1 when it is still to be filled
   std::vector<int32_t> sources;  // per source of the program the record in ArtifactContents::sources

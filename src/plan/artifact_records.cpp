@@ -73,6 +73,8 @@ class RecordsWriter {
       out.put(programs_.id(program_to_bytes(*model.program)));
       out.put(with_debug_map ? debug_maps_.id(debug_map_to_bytes(*model.program)) : kNoDebugMap);
       out.put_hash(model.plan_key);
+      out.put_hash(model.source_content);
+      out.put_hash(model.made_from);
       out.put_list(model.slots);
       out.put_list(model.sources);
     }
@@ -134,7 +136,7 @@ class RecordsReader {
   }
 
  private:
-  static constexpr size_t kModelBytes = 36, kSourceBytes = 53, kPackedBytes = 80;
+  static constexpr size_t kModelBytes = 68, kSourceBytes = 53, kPackedBytes = 80;
 
   std::string_view bytes_of(Section section) const {
     const SectionPlace& place = frame_.at(section);
@@ -157,6 +159,8 @@ class RecordsReader {
       TN_RETURN_IF_ERROR(read_text(in, model.name));
       const auto program = in.get<uint32_t>(), debug_map = in.get<uint32_t>();
       model.plan_key = in.get_hash();
+      model.source_content = in.get_hash();
+      model.made_from = in.get_hash();
       model.slots = in.get_list<int32_t>();
       model.sources = in.get_list<int32_t>();
       TN_RETURN_IF_ERROR(in.status());

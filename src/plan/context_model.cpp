@@ -41,7 +41,7 @@ std::vector<Bytes> made_outputs(const wire::Graph& graph) {
 wire::Node make_node(const wire::Graph& graph, const ContextNode& context, wire::MessageBuilder& builder) {
   std::vector<Bytes> inputs;
   for (const wire::ValueInfo& input : graph.inputs) inputs.push_back(input.name);
-  wire::Node node = builder.make_node(kOpType, kDomain, inputs, made_outputs(graph), kTenon);
+  wire::Node node = builder.make_node(kOpType, kDomain, inputs, made_outputs(graph), context.model_name);
   // Not through the builder, which would copy it.
   wire::Attribute data = builder.make_string(kData, "");
   data.s = context.embedded ? context.payload : context.file_name;

@@ -16,7 +16,8 @@ struct ContextNode {
   bool embedded = false;
   // Of the weights file: its name relative to the context model, or its bytes when they are embedded.
   std::string_view file_name, payload;
-  Hash128 plan_key;               // which model of the weights file
+  Hash128 plan_key;               // which model of the weights file, together with
+  std::string_view model_name;    // its name there
   Hash128 content_id;             // of the weights file
   std::string_view version;       // of Tenon
   std::string_view architecture;  // that can run it

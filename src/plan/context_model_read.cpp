@@ -32,6 +32,7 @@ class ContextReader {
     if (embed_mode != 0 && embed_mode != 1)
       return invalid_model("the context node has {} = {}, it must be 0 or 1", kEmbedMode, embed_mode);
     context.embedded = embed_mode == 1;
+    context.model_name = node_.name;
     TN_ASSIGN_OR_RETURN(const Bytes data, text(kData));
     if (data.empty()) return invalid_model("the context node has an empty {}", kData);
     (context.embedded ? context.payload : context.file_name) = data;

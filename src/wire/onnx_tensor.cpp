@@ -38,18 +38,28 @@ Result<int64_t> parse_count(Bytes text, const char* key) {
   return value;
 }
 
-Result<Tensor> decode_external(const TensorProto& proto, const TensorHeader& header, ExternalData* external) {
-  Bytes location;
-  int64_t offset = 0, length = header.bytes;
+}  // namespace
+
+Result<ExternalRegion> external_region(const TensorProto& proto) {
+  ExternalRegion region;
   for (const StringEntry& entry : proto.external_data) {
-    if (entry.key == "location") location = entry.value;
+    if (entry.key == "location") region.location = entry.value;
     if (entry.key == "offset") {
-      TN_ASSIGN_OR_RETURN(offset, parse_count(entry.value, "offset"));
+      TN_ASSIGN_OR_RETURN(region.offset, parse_count(entry.value, "offset"));
     }
     if (entry.key == "length") {
-      TN_ASSIGN_OR_RETURN(length, parse_count(entry.value, "length"));
+      TN_ASSIGN_OR_RETURN(region.length, parse_count(entry.value, "length"));
     }
   }
+  return region;
+}
+
+namespace {
+
+Result<Tensor> decode_external(const TensorProto& proto, const TensorHeader& header, ExternalData* external) {
+  TN_ASSIGN_OR_RETURN(const ExternalRegion declared, external_region(proto));
+  const Bytes location = declared.location;
+  const int64_t offset = declared.offset, length = declared.length < 0 ? header.bytes : declared.length;
   if (header.dtype == DType::String) return invalid_model("strings cannot be external data");
   if (location.empty()) return invalid_model("external data has no location");
   if (length != header.bytes)

@@ -21,6 +21,13 @@ class ExternalData {
   virtual Result<Region> read(Bytes location, int64_t offset, int64_t length) = 0;
 };
 
+// Where a message says its elements are; length -1 when it does not say.
+struct ExternalRegion {
+  Bytes location;
+  int64_t offset = 0, length = -1;
+};
+Result<ExternalRegion> external_region(const TensorProto& proto);
+
 // The elements of a tensor message. Zero-copy for raw data and external data when `owner` keeps the message's bytes
 // alive and they are aligned for the element type; typed fields, strings and unaligned bytes are copied.
 // Counts, dtypes and sizes are checked against what the message really holds before anything is allocated.

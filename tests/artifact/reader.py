@@ -120,7 +120,8 @@ class WeightsFile:
         model = {"name": self.text(section), "program": section.u32(), "debug_map": section.u32()}
         assert model["debug_map"] == NO_DEBUG_MAP or model["debug_map"] < len(self.debug_maps)
         return model | {
-            "plan_key": section.hash(), "slots": section.list(section.i32), "sources": section.list(section.i32),
+            "plan_key": section.hash(), "source_content": section.hash(), "made_from": section.hash(),
+            "slots": section.list(section.i32), "sources": section.list(section.i32),
         }  # fmt: skip
 
     def source(self, section):

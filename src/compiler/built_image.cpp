@@ -1,0 +1,248 @@
+#include "compiler/built_image.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/folder.h"
+#include "plan/keys.h"
+#include "plan/tensor_bytes.h"
+
+namespace tenon {
+
+namespace {
+
+// Where a packed tensor comes from.
+struct Recipe {
+  size_t model = 0, slot = 0;
+};
+
+class BuiltImage final : public Image {
+ public:
+  BuiltImage(std::vector<ModelToBuild> models, const BuildOptions& options)
+      : models_(std::move(models)), options_(options), budget_(std::make_shared<MemoryBudget>(Limits().memory_bytes)) {}
+
+  Status build() {
+    std::ranges::sort(models_, {}, &ModelToBuild::name);
+    for (ModelToBuild& model : models_) {
+      TN_ASSIGN_OR_RETURN(auto program, WeightProgram::make(model.compiled.program));
+      programs_.push_back(std::move(program));
+      TN_RETURN_IF_ERROR(add_model(model).in(model.model->path));
+    }
+    sort_packed();
+    sort_sources();
+    place_sources();
+    contents_.made_by = "tenon " TENON_VERSION;
+    return {};
+  }
+
+  std::string where() const override { return models_[0].model->path.empty() ? "memory" : models_[0].model->path; }
+  const ArtifactContents& contents() const override { return contents_; }
+  const wire::Model& face(size_t model) const override { return models_[model].model->wire; }
+  std::string source_file(size_t model) const override { return file_name_of(models_[model].model->path); }
+
+  Result<Tensor> packed(size_t index) const override {
+    const Recipe& recipe = recipes_[index];
+    const WeightProgram& program = *programs_[recipe.model];
+    const WeightEntry& entry = program.program().weight_program[recipe.slot];
+    std::vector<Value> inputs;
+    for (const int32_t id : entry.sources) {
+      TN_ASSIGN_OR_RETURN(Tensor tensor, constant(recipe.model, id));
+      inputs.emplace_back(std::move(tensor));
+    }
+    if (program.is_source(recipe.slot)) return *inputs[0].tensor();
+    TN_ASSIGN_OR_RETURN(Tensor memory, spare_->take(program.dtype(recipe.slot), program.dims(recipe.slot)));
+    TN_RETURN_IF_ERROR(
+        program.compute(recipe.slot, std::move(inputs), memory.view(), budget_, options_.pool.get()));
+    return memory;
+  }
+  Result<Tensor> source(size_t index) const override {
+    const auto& [model, id] = source_makers_[index];
+    return constant(model, id);
+  }
+
+ private:
+  Result<Tensor> constant(size_t model, int32_t id) const {
+    const Constant& constant = models_[model].compiled.sources[static_cast<size_t>(id)];
+    auto tensor = constant.value();
+    if (!tensor.ok()) return std::move(tensor).status().in("weight '" + constant.source + "'");
+    return tensor;
+  }
+
+  // True for a weight that may still change: not a literal, and nothing was decided by it.
+  static std::vector<bool> open_sources(const Program& program) {
+    std::vector<bool> open;
+    for (const SourceInfo& source : program.sources) open.push_back(!source.name.empty());
+    for (const Guard& guard : program.guards) open[static_cast<size_t>(guard.source)] = false;
+    return open;
+  }
+
+  Status add_model(ModelToBuild& model) {
+    const Program& program = *model.compiled.program;
+    const size_t number = contents_.models.size();
+    ModelRecord record;
+    record.name = model.name;
+    record.program = model.compiled.program;
+    record.plan_key = plan_key(program);
+    record.source_content = model.source_content;
+    record.made_from = model.made_from;
+    const std::vector<bool> open = open_sources(program);
+    TN_ASSIGN_OR_RETURN(const auto hashes, content_hashes(model, open));
+    for (size_t i = 0; i < program.sources.size(); ++i)
+      record.sources.push_back(add_source(number, i, program.sources[i], hashes[i], open[i]));
+    for (size_t slot = 0; slot < program.weight_program.size(); ++slot) {
+      const WeightEntry& entry = program.weight_program[slot];
+      const bool waits = options_.defer_weights &&
+                         std::ranges::any_of(entry.sources, [&](int32_t id) { return open[static_cast<size_t>(id)]; });
+      record.slots.push_back(waits ? -1 : add_packed(number, slot, entry, packed_key(program, entry, hashes)));
+      if (!entry.expression && !waits)
+        identical_[static_cast<size_t>(record.sources[static_cast<size_t>(entry.sources[0])])] = record.slots.back();
+    }
+    contents_.models.push_back(std::move(record));
+    return {};
+  }
+
+  // Reads every weight once, several at a time.
+  Result<std::vector<Hash128>> content_hashes(const ModelToBuild& model, const std::vector<bool>& open) const {
+    std::vector<Hash128> hashes(model.compiled.sources.size());
+    std::vector<Status> outcomes(hashes.size());
+    const auto hash_one = [&](int64_t i) {
+      const auto index = static_cast<size_t>(i);
+      if (options_.defer_weights && open[index]) return;
+      const Constant& constant = model.compiled.sources[index];
+      const auto tensor = constant.value();
+      if (tensor.ok())
+        hashes[index] = content_hash(*tensor);
+      else
+        outcomes[index] = Status(tensor.status()).in("weight '" + constant.source + "'");
+    };
+    if (options_.pool)
+      options_.pool->parallel_for(static_cast<int64_t>(hashes.size()), hash_one);
+    else
+      for (size_t i = 0; i < hashes.size(); ++i) hash_one(static_cast<int64_t>(i));
+    for (Status& status : outcomes) TN_RETURN_IF_ERROR(std::move(status));
+    return hashes;
+  }
+
+  int32_t add_packed(size_t model, size_t slot, const WeightEntry& entry, const Hash128& key) {
+    const auto [it, is_new] = packed_by_key_.emplace(key, static_cast<int32_t>(contents_.packed.size()));
+    if (!is_new) return it->second;
+    PackedRecord record;
+    record.key = key;
+    record.dtype = programs_[model]->dtype(slot);
+    record.dims = programs_[model]->dims(slot);
+    record.layout = entry.layout;
+    contents_.packed.push_back(std::move(record));
+    recipes_.push_back({model, slot});
+    return it->second;
+  }
+
+  int32_t add_source(size_t model, size_t id, const SourceInfo& info, const Hash128& content, bool open) {
+    SourceRecord record;
+    record.info = info;
+    record.info.expected = true;
+    record.content = content;
+    const Constant& constant = models_[model].compiled.sources[id];
+    if (!open)
+      record.place = SourceRecord::Place::Embedded;
+    else if (options_.sources == KeepSources::None || options_.defer_weights)
+      record.place = SourceRecord::Place::Absent;
+    else if (options_.sources == KeepSources::Embed || !constant.external)
+      record.place = SourceRecord::Place::Embedded;
+    else
+      record.place = SourceRecord::Place::InFile;
+    if (record.place == SourceRecord::Place::InFile) {
+      record.file = constant.external->file;
+      record.offset = constant.external->offset;
+      record.bytes = constant.external->bytes;
+    }
+    const auto key = std::make_tuple(info.name, info.dtype, info.dims, content, record.place, record.file,
+                                     record.offset);
+    const auto [it, is_new] = sources_by_key_.emplace(key, static_cast<int32_t>(contents_.sources.size()));
+    if (is_new) {
+      contents_.sources.push_back(std::move(record));
+      source_makers_.emplace_back(model, static_cast<int32_t>(id));
+      identical_.push_back(-1);
+    }
+    return it->second;
+  }
+
+  // The order of a permutation, and where each old index went.
+  template <class Records, class Less>
+  static std::pair<std::vector<size_t>, std::vector<int32_t>> sorted_order(const Records& records, Less less) {
+    std::vector<size_t> order(records.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, [&](size_t a, size_t b) { return less(records[a], records[b]); });
+    std::vector<int32_t> place(records.size());
+    for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int32_t>(i);
+    return {order, place};
+  }
+  template <class T>
+  static void reorder(std::vector<T>& items, const std::vector<size_t>& order) {
+    std::vector<T> result;
+    for (const size_t i : order) result.push_back(std::move(items[i]));
+    items = std::move(result);
+  }
+  static void renumber(std::vector<int32_t>& ids, const std::vector<int32_t>& place) {
+    for (int32_t& id : ids)
+      if (id >= 0) id = place[static_cast<size_t>(id)];
+  }
+
+  void sort_packed() {
+    const auto [order, place] = sorted_order(
+        contents_.packed, [](const PackedRecord& a, const PackedRecord& b) { return a.key < b.key; });
+    reorder(contents_.packed, order);
+    reorder(recipes_, order);
+    for (ModelRecord& model : contents_.models) renumber(model.slots, place);
+    renumber(identical_, place);
+  }
+
+  void sort_sources() {
+    const auto key = [](const SourceRecord& r) {
+      return std::tie(r.info.name, r.info.dtype, r.info.dims, r.content, r.place, r.file, r.offset);
+    };
+    const auto [order, place] =
+        sorted_order(contents_.sources, [&](const SourceRecord& a, const SourceRecord& b) { return key(a) < key(b); });
+    reorder(contents_.sources, order);
+    reorder(source_makers_, order);
+    reorder(identical_, order);
+    for (ModelRecord& model : contents_.models) renumber(model.sources, place);
+  }
+
+  // A source that is packed as it is needs no second place.
+  void place_sources() {
+    for (size_t i = 0; i < contents_.sources.size(); ++i) {
+      SourceRecord& record = contents_.sources[i];
+      if (identical_[i] < 0) continue;
+      record.place = SourceRecord::Place::Packed;
+      record.packed = identical_[i];
+      record.file.clear();
+      record.offset = record.bytes = 0;
+    }
+  }
+
+  std::vector<ModelToBuild> models_;
+  BuildOptions options_;
+  std::shared_ptr<MemoryBudget> budget_;
+  std::shared_ptr<SpareBuffers> spare_ = SpareBuffers::make();
+  std::vector<std::unique_ptr<const WeightProgram>> programs_;
+  ArtifactContents contents_;
+  std::vector<Recipe> recipes_;                                  // by packed tensor
+  std::vector<std::pair<size_t, int32_t>> source_makers_;        // by source record: model, and number there
+  std::vector<int32_t> identical_;                               // by source record: the packed tensor that is it
+  std::map<Hash128, int32_t> packed_by_key_;
+  std::map<std::tuple<std::string, DType, std::vector<int64_t>, Hash128, SourceRecord::Place, std::string, int64_t>,
+           int32_t>
+      sources_by_key_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Image>> build_image(std::vector<ModelToBuild> models, const BuildOptions& options) {
+  if (models.empty()) return invalid_argument("there is no model to compile");
+  auto image = std::make_shared<BuiltImage>(std::move(models), options);
+  TN_RETURN_IF_ERROR(image->build());
+  return std::shared_ptr<const Image>(std::move(image));
+}
+
+}  // namespace tenon

@@ -1,0 +1,210 @@
+#include "runtime/file_image.h"
+
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "base/confined_folders.h"
+#include "base/folder.h"
+#include "plan/artifact_read.h"
+#include "plan/context_model.h"
+#include "plan/tensor_bytes.h"
+#include "providers/provider.h"
+#include "wire/external_data.h"
+
+namespace tenon {
+
+namespace {
+
+// Only what this runtime can run is opened.
+bool knows_family(std::string_view family) { return find_kernel(family).function != nullptr; }
+
+// A context model that was read, with what keeps its strings alive.
+struct Face {
+  std::string path;  // empty: from memory
+  std::shared_ptr<const void> owner;
+  wire::Model model;
+  ContextNode context;
+};
+
+Result<Face> read_face(std::string_view bytes, std::shared_ptr<const void> owner, std::string path) {
+  Face face;
+  face.path = std::move(path);
+  face.owner = std::move(owner);
+  TN_ASSIGN_OR_RETURN(face.model, wire::parse_model(bytes, {}));
+  TN_ASSIGN_OR_RETURN(face.context, read_context_model(face.model));
+  return face;
+}
+
+// Finds weights files by content id in a folder. Thread-safe.
+class OtherFiles {
+ public:
+  OtherFiles(std::string folder, ArtifactOptions options) : folder_(std::move(folder)), options_(std::move(options)) {}
+
+  Result<std::shared_ptr<const Artifact>> find(const Hash128& id) {
+    std::lock_guard lock(mutex_);
+    for (const auto& known : opened_)
+      if (known->content_id() == id) return known;
+    // The name of a weights file ends with the beginning of its content id.
+    const std::string ending = "-" + id.hex().substr(0, 8) + ".bin";
+    TN_ASSIGN_OR_RETURN(const auto names, list_folder(folder_));
+    for (const std::string& name : names) {
+      if (!name.ends_with(ending)) continue;
+      TN_ASSIGN_OR_RETURN(auto found, Artifact::open(folder_ + "/" + name, options_));
+      if (found->content_id() != id) continue;
+      opened_.push_back(found);
+      return found;
+    }
+    return error(Code::NotFound, "the weights file *{} ({}) that part of the weights are in is not in '{}'", ending,
+                 id.hex(), folder_);
+  }
+
+ private:
+  std::string folder_;
+  ArtifactOptions options_;
+  std::mutex mutex_;
+  std::vector<std::shared_ptr<const Artifact>> opened_;
+};
+
+class FileImage final : public Image {
+ public:
+  FileImage(std::string where, std::vector<Face> faces, std::shared_ptr<const Artifact> file, std::string folder,
+            const OpenOptions& options)
+      : where_(std::move(where)), faces_(std::move(faces)), file_(std::move(file)),
+        others_(folder, {options.map, options.verify_weights, knows_family}), folders_{folder} {
+    folders_.insert(folders_.end(), options.source_dirs.begin(), options.source_dirs.end());
+  }
+
+  Status select() {
+    std::vector<size_t> models;
+    for (const Face& face : faces_) {
+      auto model = file_->find_model(face.context.plan_key, face.context.model_name);
+      if (!model.ok()) return std::move(model).status().in(face.path);
+      TN_RETURN_IF_ERROR(check_signature(face.model, file_->contents().models[*model].program->plan).in(face.path));
+      models.push_back(*model);
+    }
+    selected_ = select_models(file_->contents(), models);
+    return {};
+  }
+
+  std::string where() const override { return where_; }
+  const ArtifactContents& contents() const override { return selected_.contents; }
+  const wire::Model& face(size_t model) const override { return faces_[model].model; }
+  std::string source_file(size_t model) const override { return std::string(faces_[model].context.source_model); }
+
+  Result<Tensor> packed(size_t index) const override {
+    return file_->packed(selected_.packed_from[index], [this](const Hash128& id) { return others_.find(id); });
+  }
+  Place place(size_t index) const override {
+    const PackedRecord& record = selected_.contents.packed[index];
+    return {record.file == Hash128() ? file_->content_id() : record.file, record.offset};
+  }
+
+  Result<Tensor> source(size_t index) const override {
+    const SourceRecord& record = selected_.contents.sources[index];
+    if (record.place == SourceRecord::Place::Packed) return packed(static_cast<size_t>(record.packed));
+    if (record.place == SourceRecord::Place::Embedded) return file_->source(selected_.sources_from[index]);
+    if (record.place == SourceRecord::Place::Absent)
+      return error(Code::NotFound, "the artifact {} was made without the source '{}'", where_, record.info.name);
+    return from_file(record);
+  }
+
+ private:
+  // Looks beside the artifact and in the folders that the caller named, for bytes with the right hash.
+  Result<Tensor> from_file(const SourceRecord& record) const {
+    std::string reasons;
+    for (const std::string& folder : folders_) {
+      auto tensor = from_folder(folder, record);
+      if (tensor.ok()) return tensor;
+      reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", tensor.status().to_string());
+    }
+    return error(Code::NotFound, "the source '{}' is not to be had: {}", record.info.name, reasons);
+  }
+  Result<Tensor> from_folder(const std::string& folder, const SourceRecord& record) const {
+    TN_ASSIGN_OR_RETURN(auto files, wire::FolderExternalData::in_folder(folder));
+    TN_ASSIGN_OR_RETURN(auto region, files->read(record.file, record.offset, record.bytes));
+    if (hash_bytes(region.bytes) != record.content)
+      return invalid_argument("'{}/{}' has other bytes than when the artifact was made", folder, record.file);
+    // Kernels want elements aligned, which a region of somebody's file need not be.
+    TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(record.info.dtype, record.info.dims, nullptr));
+    if (tensor.bytes() != static_cast<int64_t>(region.bytes.size()))
+      return invalid_model("{} bytes are not a tensor of the type of '{}'", region.bytes.size(), record.info.name);
+    std::copy(region.bytes.begin(), region.bytes.end(), static_cast<char*>(tensor.mutable_data()));
+    return tensor;
+  }
+
+  std::string where_;
+  std::vector<Face> faces_;
+  std::shared_ptr<const Artifact> file_;
+  mutable OtherFiles others_;
+  std::vector<std::string> folders_;
+  SelectedContents selected_;
+};
+
+ArtifactOptions artifact_options(const OpenOptions& options) {
+  return {options.map, options.verify_weights, knows_family};
+}
+
+Result<std::shared_ptr<const Artifact>> open_weights(const Face& face, const OpenOptions& options) {
+  if (face.context.embedded)
+    return Artifact::from_memory(face.context.payload, face.owner, face.path.empty() ? "memory" : face.path,
+                                 artifact_options(options));
+  TN_ASSIGN_OR_RETURN(const auto folders, ConfinedFolders::around(face.path));
+  auto file = folders.open(face.context.file_name);
+  if (!file.ok())
+    return std::move(file).status().in(fmt::format("the weights file '{}'", face.context.file_name));
+  TN_ASSIGN_OR_RETURN(auto weights, Artifact::open(*file, folder_of(face.path) + "/" + std::string(face.context.file_name),
+                                                   artifact_options(options)));
+  if (weights->content_id() != face.context.content_id)
+    return error(Code::Incompatible,
+                 "the weights file '{}' is another one than it was compiled with; compile the model again",
+                 face.context.file_name);
+  return weights;
+}
+
+Result<std::shared_ptr<const Image>> make_image(std::vector<Face> faces, std::shared_ptr<const Artifact> weights,
+                                                const std::string& folder, const OpenOptions& options) {
+  std::string where = faces[0].path.empty() ? "memory" : faces[0].path;
+  auto image = std::make_shared<FileImage>(std::move(where), std::move(faces), std::move(weights), folder, options);
+  TN_RETURN_IF_ERROR(image->select());
+  return std::shared_ptr<const Image>(std::move(image));
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Image>> open_image(const std::vector<std::string>& paths, const OpenOptions& options) {
+  if (paths.empty()) return invalid_argument("there is no context model to open");
+  std::vector<Face> faces;
+  for (const std::string& path : paths) {
+    TN_ASSIGN_OR_RETURN(auto file, MappedFile::open(path));
+    auto face = read_face(file->view(), file, path);
+    if (!face.ok()) return std::move(face).status().in(path);
+    if (!faces.empty() && face->context.content_id != faces[0].context.content_id)
+      return invalid_argument("{} and {} do not share a weights file", faces[0].path, path);
+    faces.push_back(std::move(*face));
+  }
+  auto weights = open_weights(faces[0], options);
+  if (!weights.ok()) return std::move(weights).status().in(paths[0]);
+  return make_image(std::move(faces), std::move(*weights), folder_of(paths[0]), options);
+}
+
+Result<std::shared_ptr<const Image>> open_image_in_memory(std::string_view bytes, std::shared_ptr<const void> owner,
+                                                          const std::string& folder, const OpenOptions& options) {
+  TN_ASSIGN_OR_RETURN(Face face, read_face(bytes, std::move(owner), folder.empty() ? "" : folder + "/memory"));
+  if (!face.context.embedded && folder.empty())
+    return invalid_argument("the weights are in the file '{}', and no folder is given where it is",
+                            face.context.file_name);
+  TN_ASSIGN_OR_RETURN(auto weights, open_weights(face, options));
+  std::vector<Face> faces;
+  faces.push_back(std::move(face));
+  return make_image(std::move(faces), std::move(weights), folder, options);
+}
+
+Result<bool> is_context_file(const std::string& path) {
+  TN_ASSIGN_OR_RETURN(auto file, MappedFile::open(path));
+  auto model = wire::parse_model(file->view(), {});
+  if (!model.ok()) return std::move(model).status().in(path);
+  return is_context_model(*model);
+}
+
+}  // namespace tenon
