@@ -37,6 +37,10 @@ typedef struct tn_type tn_type;
 typedef struct tn_options tn_options;
 typedef struct tn_run tn_run;
 typedef struct tn_npz tn_npz;
+typedef struct tn_source tn_source;
+typedef struct tn_weights tn_weights;
+typedef struct tn_artifact tn_artifact;
+typedef struct tn_publication tn_publication;
 
 /* ---- Version and machine ---- */
 
@@ -79,10 +83,21 @@ TN_API void tn_options_release(tn_options* options);
  *            functions are replaced by what they do)
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what
  *            the machine or container has), loop_limit=N (iterations of one Loop; 10,000,000)
- *   session: provider=reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
+ *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
  *            dimension becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry this
  *            denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more
  *            included, comes out after them in the order of computation)
+ *   compile: provider=cpu|reference, sources=reference|embed|none (what later partial swaps can draw on: the files that
+ *            weights came from, a copy in the artifact, or nothing), defer_weights=1|0 (leave the weights open, to be set
+ *            later), pin:NAME=1 (a weight that no swap may change)
+ *   artifact: map=1|0, verify_weights=1|0 (check every byte before use), source_dir:DIR=1 (where files that sources
+ *            came from are looked for, after the artifact's folder)
+ *   weights: partial=1|0 (weights that the new set does not have stay), strict=1|0 (a tensor that the model does not
+ *            have is an error), only:NAME=1 (take these alone), keep_sources=1|0 (hold on to tensors in memory, so that
+ *            later partial swaps can draw on them)
+ *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (of the weights file,
+ *            before the dash), only_changes=1|0 (weights that lie in another weights file are named, not copied),
+ *            debug_map=1|0 (names of nodes, for messages and profiles)
  *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES (for tn_model_random_inputs)
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
@@ -314,6 +329,91 @@ TN_API const char* tn_session_output_node(const tn_session* session, size_t inde
 
 /* Bytes of run memory in use now and at most so far. */
 TN_API void tn_session_memory(const tn_session* session, int64_t* used, int64_t* peak);
+
+/* ---- Where new weights come from: tensors by name ---- */
+
+/* An ONNX model, a .safetensors or .npz file, or a folder with files of the same names and layout as those that the
+ * weights came from. Names of an ONNX model's weights are those tn_artifact_describe lists. */
+TN_API tn_status* tn_source_open(const char* path, tn_source** source);
+/* Tensors in memory. Values are retained; their elements may change again once a call that uses the source returns. */
+TN_API tn_source* tn_source_create(void);
+TN_API tn_status* tn_source_add(tn_source* source, const char* name, const tn_value* value);
+TN_API void tn_source_release(tn_source* source);
+/* The tensors of a source; a folder has none before it is used with a model. */
+TN_API size_t tn_source_count(const tn_source* source);
+TN_API const char* tn_source_name(const tn_source* source, size_t index);
+
+/* ---- Artifacts: compiled models with their weights. Immutable. ---- */
+
+/* [compiler] Compiles models into one artifact; weights that are the same are there once. names must be unique.
+ * Nothing is computed yet from large weights: that happens when the artifact is saved or a session is made. */
+TN_API tn_status* tn_compile(tn_context* context, const tn_model* const* models, const char* const* names, size_t count,
+                             const tn_options* options, tn_artifact** artifact);
+/* [compiler] The key of what a compile with these options would give: of the model's files, the options and the
+ * version. Artifacts keep it (see "made_from" in tn_artifact_describe). Release with tn_string_release. */
+TN_API tn_status* tn_compile_key(const tn_model* model, const tn_options* options, char** key);
+/* Opens the context files X_ctx.onnx of models that share one weights file. It is mapped and no weight is read. */
+TN_API tn_status* tn_artifact_load(tn_context* context, const char* const* paths, size_t count,
+                                   const tn_options* options, tn_artifact** artifact);
+/* One context file in memory, which is copied. Its weights are embedded, or in `folder`. */
+TN_API tn_status* tn_artifact_load_memory(tn_context* context, const void* data, size_t size, const char* folder,
+                                          const tn_options* options, tn_artifact** artifact);
+/* 1 for an ONNX file with a context node, Tenon's or another program's; 0 for other models. */
+TN_API tn_status* tn_is_context_file(const char* path, int* is_context);
+TN_API void tn_artifact_release(tn_artifact* artifact);
+TN_API size_t tn_artifact_model_count(const tn_artifact* artifact);
+TN_API const char* tn_artifact_model_name(const tn_artifact* artifact, size_t model);
+/* One JSON object. sections: comma-separated list of "models" (names, plan keys, sizes), "packed" (packed tensors, what
+ * they are made of, who uses them), "sources" (source weights, and whether they can be swapped), "weight_program",
+ * "plan"; NULL means models. Release with tn_string_release. */
+TN_API tn_status* tn_artifact_describe(const tn_artifact* artifact, const char* sections, char** json);
+/* Checks every byte: checksums, and that packed weights are what the weight program makes of the sources, where these
+ * are to be had. *json (which may be NULL) says what was checked. */
+TN_API tn_status* tn_artifact_verify(const tn_artifact* artifact, char** json);
+/* The same models with other weights. The artifact stays as it is. *report as for tn_session_set_weights. */
+TN_API tn_status* tn_artifact_bake(tn_context* context, const tn_artifact* artifact, const tn_source* source,
+                                   const tn_options* options, tn_artifact** baked, char** report);
+/* The same models without the weights that can be set. */
+TN_API tn_status* tn_artifact_strip(const tn_artifact* artifact, tn_artifact** stripped);
+/* Writes the source weights as .safetensors. Fails when some are not to be had, naming them. */
+TN_API tn_status* tn_artifact_export(const tn_artifact* artifact, const char* path);
+
+/* Writes context files and one weights file into a folder, which is made if it is missing, so that at any moment, also
+ * after a crash, a context file there is whole, is the old one or the new one, and so are its weights. */
+TN_API tn_status* tn_artifact_save(const tn_artifact* artifact, const char* folder, const char* const* names,
+                                   size_t count, const tn_options* options);
+/* The same in two steps: what was written can be tried before it gets its names. */
+TN_API tn_status* tn_artifact_stage(const tn_artifact* artifact, const char* folder, const char* const* names,
+                                    size_t count, const tn_options* options, tn_publication** publication);
+/* Where the context file of a model is now. */
+TN_API const char* tn_publication_path(const tn_publication* publication, size_t model);
+/* The name and size of the weights file; "" and the size of what is embedded. */
+TN_API const char* tn_publication_weights_name(const tn_publication* publication);
+TN_API int64_t tn_publication_weights_bytes(const tn_publication* publication);
+TN_API tn_status* tn_publication_publish(tn_publication* publication);
+/* Removes what was not published. */
+TN_API void tn_publication_release(tn_publication* publication);
+
+/* A session with one of an artifact's models, by number. The artifact may be released afterwards. */
+TN_API tn_status* tn_artifact_session(tn_context* context, const tn_artifact* artifact, size_t model,
+                                      const tn_options* options, tn_session** session);
+
+/* ---- Replacing the weights of sessions ---- */
+
+/* Takes new weights by name. Runs that are under way finish with the old ones, later runs use the new ones, and none
+ * waits. What does not fit is refused with everything that is wrong, and the old weights stay.
+ * *report (which may be NULL): {replaced, kept, ignored, not_finite, slots, slots_redone, bytes_redone, seconds}. */
+TN_API tn_status* tn_session_set_weights(tn_session* session, const tn_source* source, const tn_options* options,
+                                         char** report);
+/* The same for several sessions, which switch together. *report is a list in their order. */
+TN_API tn_status* tn_sessions_set_weights(tn_session* const* sessions, size_t count, const tn_source* source,
+                                          const tn_options* options, char** report);
+/* The weights a session has now, or those of an artifact's model. Immutable, shared, cheap to hold. */
+TN_API tn_status* tn_session_weights(const tn_session* session, tn_weights** weights);
+TN_API tn_status* tn_artifact_weights(const tn_artifact* artifact, size_t model, tn_weights** weights);
+TN_API void tn_weights_release(tn_weights* weights);
+/* Switches a session to weights of the same plan: those of another session or artifact. No byte moves. */
+TN_API tn_status* tn_session_use_weights(tn_session* session, const tn_weights* weights);
 
 /* ---- Runs ---- */
 

@@ -1,5 +1,6 @@
 #include "api/model_handle.h"
 #include "compiler/compile.h"
+#include "runtime/api/session_request.h"
 
 using namespace tenon;
 
@@ -60,27 +61,6 @@ void use_declared_names(const ImportedModel& model, tn_session& session) {
   }
 }
 
-void fix_dims(Plan& plan, const std::map<std::string, int64_t>& dims) {
-  for (PlanValue& v : plan.values) {
-    if (!v.type.shape) continue;
-    for (Dim& d : *v.type.shape)
-      d = d.substitute([&](const std::string& name) -> std::optional<Dim> {
-        auto it = dims.find(name);
-        return it == dims.end() ? std::nullopt : std::optional(Dim(it->second));
-      });
-  }
-}
-
-// Makes every named value that some step computes an output, after the model's own and in order of computation.
-void keep_values(Plan& plan) {
-  for (const Step& step : plan.steps)
-    for (PlanValueId v : step.outputs) {
-      if (v == kNoValue || plan.values[static_cast<size_t>(v)].name.empty()) continue;
-      plan.outputs.push_back(v);
-      plan.output_names.push_back(plan.values[static_cast<size_t>(v)].name);
-    }
-}
-
 }  // namespace
 
 extern "C" {
@@ -89,37 +69,23 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
                              tn_session** session) {
   return api::guarded([&]() -> Status {
     if (!model || !session) return invalid_argument("model and session must not be NULL");
-    SessionOptions settings;
-    settings.limits = api::context_or_default(context).limits;
+    api::SessionRequest request;
+    request.use(context);
     CompileOptions compile_options;
-    std::map<std::string, int64_t> dims, denotations;
-    int64_t seed = 0;
-    bool keep = false;
+    std::map<std::string, int64_t> denotations;
     api::OptionReader reader(options);
+    request.read(reader);
     reader.text("provider", compile_options.target);
-    reader.integer("memory_limit", settings.limits.memory_bytes, 1);
-    reader.integer("loop_limit", settings.limits.loop_iterations, 1);
-    reader.integer("cached_bindings", settings.limits.cached_bindings, 1);
-    reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
-    reader.boolean("keep_values", keep);
-    reader.integers_by_name("dim", dims);
     reader.integers_by_name("denotation", denotations);
     TN_RETURN_IF_ERROR(reader.finish());
-    settings.seed = static_cast<uint64_t>(seed);
-    settings.pool = api::context_or_default(context).pool();
 
     auto compiled = compile(model->model->graph, compile_options);
     if (!compiled.ok()) return std::move(compiled).status().in(model->model->path);
     TN_ASSIGN_OR_RETURN(auto sources, source_bytes(*compiled, model->model,
                                                    options ? options->weights : std::map<std::string, Value>()));
-    if (!denotations.empty()) add_denoted(*model->model, denotations, dims);
-    if (!dims.empty() || keep) {
-      auto changed = std::make_shared<Program>(*compiled->program);
-      fix_dims(changed->plan, dims);
-      if (keep) keep_values(changed->plan);
-      compiled->program = std::move(changed);
-    }
-    TN_ASSIGN_OR_RETURN(auto made, Session::make(compiled->program, std::move(sources), settings));
+    if (!denotations.empty()) add_denoted(*model->model, denotations, request.dims);
+    TN_ASSIGN_OR_RETURN(auto made,
+                        Session::make(request.apply(compiled->program), std::move(sources), request.settings));
     *session = api::make_session_handle(std::move(made));
     use_declared_names(*model->model, **session);
     return {};

@@ -151,13 +151,13 @@ class BuiltImage final : public Image {
       record.place = SourceRecord::Place::Embedded;
     else
       record.place = SourceRecord::Place::InFile;
-    if (record.place == SourceRecord::Place::InFile) {
+    if (constant.external) {
       record.file = constant.external->file;
-      record.offset = constant.external->offset;
-      record.bytes = constant.external->bytes;
+      record.file_offset = constant.external->offset;
+      record.file_bytes = constant.external->bytes;
     }
     const auto key = std::make_tuple(info.name, info.dtype, info.dims, content, record.place, record.file,
-                                     record.offset);
+                                     record.file_offset);
     const auto [it, is_new] = sources_by_key_.emplace(key, static_cast<int32_t>(contents_.sources.size()));
     if (is_new) {
       contents_.sources.push_back(std::move(record));
@@ -199,7 +199,7 @@ class BuiltImage final : public Image {
 
   void sort_sources() {
     const auto key = [](const SourceRecord& r) {
-      return std::tie(r.info.name, r.info.dtype, r.info.dims, r.content, r.place, r.file, r.offset);
+      return std::tie(r.info.name, r.info.dtype, r.info.dims, r.content, r.place, r.file, r.file_offset);
     };
     const auto [order, place] =
         sorted_order(contents_.sources, [&](const SourceRecord& a, const SourceRecord& b) { return key(a) < key(b); });
@@ -216,8 +216,6 @@ class BuiltImage final : public Image {
       if (identical_[i] < 0) continue;
       record.place = SourceRecord::Place::Packed;
       record.packed = identical_[i];
-      record.file.clear();
-      record.offset = record.bytes = 0;
     }
   }
 

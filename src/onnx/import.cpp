@@ -90,6 +90,7 @@ Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, cons
     model->bytes = std::move(copy);
   }
   model->file = bytes;
+  model->frozen_inputs = options.freeze_inputs;
   auto parsed = wire::parse_model(bytes, options.parse);
   if (!parsed.ok()) return std::move(parsed).status().in(path);
   model->wire = std::move(*parsed);

@@ -31,6 +31,7 @@ struct ImportedModel {
   std::shared_ptr<wire::ExternalData> external;
   Graph graph;
   std::vector<std::string> warnings;
+  bool frozen_inputs = false;  // initializers listed as inputs became weights
 };
 
 Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, const ImportOptions& options = {});

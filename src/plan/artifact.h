@@ -28,12 +28,15 @@ struct PackedRecord {
 struct SourceRecord {
   SourceInfo info;
   Hash128 content;
+  // The file it was read from and its place there, when it lay there as it is; a folder with other weights of the same
+  // layout has its successor at the same place.
+  std::string file;
+  int64_t file_offset = 0, file_bytes = 0;
   // Absent: nowhere. InFile: `file` beside the artifact (or in a folder the caller names), checked by `content`.
   // Packed: the packed tensor number `packed` holds exactly these bytes. Embedded: in this file at `offset`.
   // A field that the place does not use has its default.
   enum class Place : uint8_t { Absent, InFile, Packed, Embedded };
   Place place = Place::Absent;
-  std::string file;
   int64_t offset = 0, bytes = 0;
   int32_t packed = -1;
 };

@@ -66,9 +66,12 @@ class ContentsCheck {
   Status check_source(const SourceRecord& source) const {
     using Place = SourceRecord::Place;
     const bool in_file = source.place == Place::InFile, embedded = source.place == Place::Embedded;
-    if (in_file == source.file.empty()) return invalid_model("its file is '{}'", source.file);
-    if (!in_file && !embedded && (source.offset != 0 || source.bytes != 0))
-      return invalid_model("it has a place in a file and must not");
+    if (in_file && source.file.empty()) return invalid_model("it is in a file without a name");
+    if (source.file.empty() && (source.file_offset != 0 || source.file_bytes != 0))
+      return invalid_model("it has a place in a file without a name");
+    if (source.file_offset < 0 || source.file_bytes < 0) return invalid_model("its place in '{}' is negative", source.file);
+    if (!embedded && (source.offset != 0 || source.bytes != 0))
+      return invalid_model("it has a place in this file and must not");
     if (source.place == Place::Packed) return check_packed_source(source);
     if (source.packed != -1) return invalid_model("it names packed tensor {} and must not", source.packed);
     if (source.offset < 0 || source.bytes < 0) return invalid_model("its place is negative");

@@ -89,8 +89,10 @@ class RecordsWriter {
       out.put(strings_.id(dtype_name(record.info.dtype)));
       out.put_list(record.info.dims);
       out.put_hash(record.content);
-      out.put(static_cast<uint8_t>(record.place));
       out.put(strings_.id(record.file));
+      out.put(record.file_offset);
+      out.put(record.file_bytes);
+      out.put(static_cast<uint8_t>(record.place));
       out.put(record.offset);
       out.put(record.bytes);
       out.put(record.packed);
@@ -136,7 +138,7 @@ class RecordsReader {
   }
 
  private:
-  static constexpr size_t kModelBytes = 68, kSourceBytes = 53, kPackedBytes = 80;
+  static constexpr size_t kModelBytes = 68, kSourceBytes = 69, kPackedBytes = 80;
 
   std::string_view bytes_of(Section section) const {
     const SectionPlace& place = frame_.at(section);
@@ -194,11 +196,13 @@ class RecordsReader {
       TN_ASSIGN_OR_RETURN(record.info.dtype, types.read_dtype(in, false));
       record.info.dims = in.get_list<int64_t>();
       record.content = in.get_hash();
+      TN_RETURN_IF_ERROR(read_text(in, record.file));
+      record.file_offset = in.get<int64_t>();
+      record.file_bytes = in.get<int64_t>();
       const auto place = in.get<uint8_t>();
       if (place > static_cast<uint8_t>(SourceRecord::Place::Embedded))
         return error(Code::Incompatible, "there is no place {} for sources; {}", place, kMadeByAnotherVersion);
       record.place = static_cast<SourceRecord::Place>(place);
-      TN_RETURN_IF_ERROR(read_text(in, record.file));
       record.offset = in.get<int64_t>();
       record.bytes = in.get<int64_t>();
       record.packed = in.get<int32_t>();

@@ -125,10 +125,7 @@ class ModelBaker {
     if (source.packed >= 0) source.place = SourceRecord::Place::Packed;
     // A file that has the old bytes has not the new ones.
     else if (is_new && source.place != SourceRecord::Place::Embedded) source.place = SourceRecord::Place::Absent;
-    if (source.place != SourceRecord::Place::InFile) {
-      source.file.clear();
-      source.offset = source.bytes = 0;
-    }
+    source.offset = source.bytes = 0;
     const auto base = static_cast<size_t>(model_.sources[i]);
     return result_.add_source(std::move(source), is_new ? std::nullopt : std::optional(base), std::move(tensor));
   }
@@ -198,7 +195,6 @@ Result<std::shared_ptr<const Image>> strip(const std::shared_ptr<const Image>& i
         if (!fixed_source[i]) {
           source.place = SourceRecord::Place::Absent;
           source.content = {};
-          source.file.clear();
           source.offset = source.bytes = 0;
           source.packed = -1;
         } else if (source.packed >= 0) {

@@ -109,6 +109,10 @@ class FileImage final : public Image {
     return from_file(record);
   }
 
+  Status verify_bytes() const override {
+    return file_->verify([this](const Hash128& id) { return others_.find(id); });
+  }
+
  private:
   // Looks beside the artifact and in the folders that the caller named, for bytes with the right hash.
   Result<Tensor> from_file(const SourceRecord& record) const {
@@ -122,7 +126,7 @@ class FileImage final : public Image {
   }
   Result<Tensor> from_folder(const std::string& folder, const SourceRecord& record) const {
     TN_ASSIGN_OR_RETURN(auto files, wire::FolderExternalData::in_folder(folder));
-    TN_ASSIGN_OR_RETURN(auto region, files->read(record.file, record.offset, record.bytes));
+    TN_ASSIGN_OR_RETURN(auto region, files->read(record.file, record.file_offset, record.file_bytes));
     if (hash_bytes(region.bytes) != record.content)
       return invalid_argument("'{}/{}' has other bytes than when the artifact was made", folder, record.file);
     // Kernels want elements aligned, which a region of somebody's file need not be.

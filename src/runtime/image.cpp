@@ -36,6 +36,17 @@ class Renumbering {
 
 }  // namespace
 
+std::shared_ptr<const SourceLayout> source_layout(const Image& image) {
+  auto layout = std::make_shared<SourceLayout>();
+  for (const SourceRecord& record : image.contents().sources)
+    if (!record.file.empty() && !record.info.name.empty())
+      (*layout)[record.info.name] = {{record.info.dtype, record.info.dims, true},
+                                     record.file,
+                                     record.file_offset,
+                                     record.file_bytes};
+  return layout;
+}
+
 Result<std::shared_ptr<const WeightSnapshot>> image_weights(const std::shared_ptr<const Image>& image, size_t model) {
   const ModelRecord& record = image->contents().models[model];
   auto snapshot = std::make_shared<WeightSnapshot>();
@@ -47,12 +58,14 @@ Result<std::shared_ptr<const WeightSnapshot>> image_weights(const std::shared_pt
     snapshot->slots.push_back(std::move(tensor));
   }
   for (const int32_t index : record.sources) snapshot->sources.push_back(source_bytes(image, index));
+  snapshot->layout = source_layout(*image);
   return std::shared_ptr<const WeightSnapshot>(std::move(snapshot));
 }
 
 Result<std::unique_ptr<Session>> image_session(const std::shared_ptr<const Image>& image, size_t model,
                                                SessionOptions options) {
   TN_ASSIGN_OR_RETURN(auto weights, image_weights(image, model));
+  options.plan_key = image->contents().models[model].plan_key;
   return Session::make(image->contents().models[model].program, std::move(weights), std::move(options));
 }
 

@@ -32,8 +32,11 @@ class Image {
     int64_t offset = 0;
   };
   virtual Place place(size_t) const { return {}; }
+  // Checks every byte that is stored somewhere.
+  virtual Status verify_bytes() const { return {}; }
 };
 
+std::shared_ptr<const SourceLayout> source_layout(const Image& image);
 // The weights of a model as they are now.
 Result<std::shared_ptr<const WeightSnapshot>> image_weights(const std::shared_ptr<const Image>& image, size_t model);
 Result<std::unique_ptr<Session>> image_session(const std::shared_ptr<const Image>& image, size_t model,

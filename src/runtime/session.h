@@ -17,6 +17,7 @@ struct SessionOptions {
   Limits limits;
   uint64_t seed = 0;
   std::shared_ptr<ThreadPool> pool;  // helps with runs; null: each runs on its caller's thread alone
+  std::optional<Hash128> plan_key;   // when it is known already
 };
 
 struct RunOptions {
@@ -49,6 +50,8 @@ class Session {
                                  const RunOptions& options) const;
   const MemoryBudget& memory() const { return *budget_; }
 
+  // What weights must fit: equal for sessions that can use each other's weights.
+  Hash128 plan_key() const;
   std::shared_ptr<const WeightSnapshot> weights() const;
   // Replaces weights by name. After a refusal the old ones are still there.
   Result<SwapReport> set_weights(const std::shared_ptr<const WeightSource>& source, const SwapOptions& options);
@@ -86,6 +89,8 @@ class Session {
   std::shared_ptr<SpareBuffers> spare_ = SpareBuffers::make();
   std::shared_ptr<MemoryBudget> budget_;
   SessionOptions options_;
+  mutable std::once_flag plan_key_made_;
+  mutable Hash128 plan_key_;
   mutable std::atomic<uint64_t> runs_{0};
 };
 

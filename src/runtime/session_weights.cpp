@@ -1,9 +1,17 @@
 // How a session gets new weights while others run it.
 #include <algorithm>
 
+#include "plan/keys.h"
 #include "runtime/session.h"
 
 namespace tenon {
+
+Hash128 Session::plan_key() const {
+  std::call_once(plan_key_made_, [this] {
+    plan_key_ = options_.plan_key ? *options_.plan_key : tenon::plan_key(*program_);
+  });
+  return plan_key_;
+}
 
 std::shared_ptr<const WeightSnapshot> Session::weights() const {
   std::lock_guard lock(weights_mutex_);

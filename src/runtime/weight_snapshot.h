@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "tensor/tensor.h"
+#include "weights/weight_source.h"
 
 namespace tenon {
 
@@ -20,10 +21,14 @@ struct SourceBytes {
   Result<Tensor> value() const { return tensor.defined() ? Result<Tensor>(tensor) : load(); }
 };
 
+// Where each source lay in files, for folders of the same layout.
+using SourceLayout = std::map<std::string, FileRegion>;
+
 // The weights of a session at one moment. Immutable: a swap makes a new one, and runs keep the one they started with.
 struct WeightSnapshot {
   std::vector<Tensor> slots;                                // packed, by slot; undefined where nothing was set yet
   std::vector<std::shared_ptr<const SourceBytes>> sources;  // by source of the program; null: gone
+  std::shared_ptr<const SourceLayout> layout;               // null: they lay in no file
   // The first slot that still waits for weights, or -1.
   int32_t empty_slot() const {
     for (size_t i = 0; i < slots.size(); ++i)

@@ -162,7 +162,7 @@ TEST(DamagedArtifact, EntriesMustLieInTheirSection) {
       [](ArtifactContents& c) { c.sources[1].offset = c.packed[0].offset; },
       [](ArtifactContents& c) { c.sources[1].bytes = 7; },
       [](ArtifactContents& c) { c.sources[1].offset += 4; },
-      [](ArtifactContents& c) { c.sources[2].offset = -1; },
+      [](ArtifactContents& c) { c.sources[2].file_offset = -1; },
       [](ArtifactContents& c) { c.sources[3].bytes = 1; },
   };
   for (size_t i = 0; i < std::size(mistakes); ++i)

@@ -47,7 +47,7 @@ TEST(Artifact, ReadsBackWhatWasWritten) {
   }
   ASSERT_EQ(contents.sources.size(), 4u);
   EXPECT_EQ(contents.sources[2].file, "weights.bin");
-  EXPECT_EQ(contents.sources[2].offset, 12);
+  EXPECT_EQ(contents.sources[2].file_offset, 12);
   EXPECT_EQ(contents.sources[1].info.name, "scope/s");
   EXPECT_TRUE(artifact->verify().ok()) << artifact->verify().to_string();
 }

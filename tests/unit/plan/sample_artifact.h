@@ -62,7 +62,7 @@ inline SampleArtifact sample_artifact() {
   const SourceInfo& scale = program.sources[1];
   sample.contents.sources = {{.info = program.sources[0], .place = Place::Packed, .packed = 0},
                              {.info = scale, .place = Place::Embedded},
-                             {.info = scale, .place = Place::InFile, .file = "weights.bin", .offset = 12, .bytes = 8},
+                             {.info = scale, .file = "weights.bin", .file_offset = 12, .file_bytes = 8, .place = Place::InFile},
                              {.info = program.sources[2], .place = Place::Absent}};
   for (size_t i = 0; i < sample.sources.size(); ++i)
     sample.contents.sources[i].content = content_hash(sample.sources[i]);

@@ -1,0 +1,242 @@
+// What is in an artifact, and what swaps did, as JSON.
+#include <nlohmann/json.hpp>
+
+#include "plan/keys.h"
+#include "runtime/api/artifact_handles.h"
+
+using namespace tenon;
+using nlohmann::json;
+
+namespace tenon::api {
+
+namespace {
+
+json to_json(const SwapReport& r) {
+  return {{"replaced", r.replaced},   {"kept", r.kept},   {"ignored", r.ignored},
+          {"not_finite", r.not_finite}, {"slots", r.slots}, {"slots_redone", r.slots_redone},
+          {"bytes_redone", r.bytes_redone}, {"seconds", r.seconds}};
+}
+
+}  // namespace
+
+std::string reports_json(const std::vector<SwapReport>& reports, bool as_list) {
+  json result = json::array();
+  for (const SwapReport& report : reports) result.push_back(to_json(report));
+  return (as_list ? result : result[0]).dump(2, ' ', false, json::error_handler_t::replace);
+}
+
+}  // namespace tenon::api
+
+namespace {
+
+int64_t bytes_of(DType dtype, const std::vector<int64_t>& dims) {
+  return storage_bytes(dtype, count_of(dims)).value_or(0);
+}
+
+json describe_models(const ArtifactContents& contents) {
+  json models = json::array();
+  for (const ModelRecord& model : contents.models) {
+    int64_t packed = 0;
+    size_t open = 0;
+    for (const int32_t slot : model.slots) {
+      open += slot < 0;
+      if (slot < 0) continue;
+      const PackedRecord& record = contents.packed[static_cast<size_t>(slot)];
+      packed += bytes_of(record.dtype, record.dims);
+    }
+    models.push_back({{"name", model.name},
+                      {"plan_key", model.plan_key.hex()},
+                      {"source_content", model.source_content.hex()},
+                      {"made_from", model.made_from.hex()},
+                      {"steps", model.program->plan.steps.size()},
+                      {"slots", model.slots.size()},
+                      {"open_slots", open},
+                      {"sources", model.sources.size()},
+                      {"guards", model.program->guards.size()},
+                      {"packed_bytes", packed}});
+  }
+  return models;
+}
+
+// "PackPanels(Mul(w, s), ...)" of a plan's output, read from the inside out.
+class ExpressionText {
+ public:
+  ExpressionText(const Program& program, const WeightEntry& entry) : program_(program), entry_(entry) {}
+
+  std::string text() const {
+    if (!entry_.expression) return source(0);
+    return value(entry_.expression->outputs[0]);
+  }
+
+ private:
+  std::string source(size_t i) const {
+    const SourceInfo& info = program_.sources[static_cast<size_t>(entry_.sources[i])];
+    return info.name.empty() ? fmt::format("{}{}", dtype_name(info.dtype), shape_text(to_shape(info.dims)))
+                             : info.name;
+  }
+  std::string value(PlanValueId v) const {
+    const Plan& plan = *entry_.expression;
+    for (size_t i = 0; i < plan.inputs.size(); ++i)
+      if (plan.inputs[i].value == v) return source(i);
+    for (const Step& step : plan.steps) {
+      const auto at = std::ranges::find(step.outputs, v);
+      if (at == step.outputs.end()) continue;
+      std::string text = std::string(op_def(step.op).name) + "(";
+      for (size_t i = 0; i < step.inputs.size(); ++i)
+        text += (i ? ", " : "") + (step.inputs[i] == kNoValue ? "-" : value(step.inputs[i]));
+      const std::string params = params_text(step.op, step.params);
+      return text + (params.empty() ? ")" : "; " + params + ")");
+    }
+    return "?";
+  }
+
+  const Program& program_;
+  const WeightEntry& entry_;
+};
+
+// The steps that read each slot, by name.
+void add_users(const Plan& plan, std::vector<std::vector<std::string>>& users) {
+  for (const Step& step : plan.steps) {
+    for (const PlanValueId v : step.inputs) {
+      if (v == kNoValue || plan.values[static_cast<size_t>(v)].storage != Storage::Slot) continue;
+      users[static_cast<size_t>(plan.values[static_cast<size_t>(v)].slot)].push_back(
+          fmt::format("{} ({})", step.origin, step.family));
+    }
+    for (const auto& body : step.bodies) add_users(*body, users);
+  }
+  for (const PlanInput& input : plan.inputs)
+    if (input.default_slot >= 0)
+      users[static_cast<size_t>(input.default_slot)].push_back(
+          "the default of input '" + plan.values[static_cast<size_t>(input.value)].name + "'");
+  for (size_t i = 0; i < plan.outputs.size(); ++i) {
+    const PlanValueId v = plan.outputs[i];
+    if (v != kNoValue && plan.values[static_cast<size_t>(v)].storage == Storage::Slot)
+      users[static_cast<size_t>(plan.values[static_cast<size_t>(v)].slot)].push_back("output '" + plan.output_names[i] +
+                                                                                    "'");
+  }
+}
+
+json describe_guards(const Program& program, const std::vector<int32_t>& sources) {
+  json guards = json::array();
+  for (const Guard& guard : program.guards)
+    if (std::ranges::find(sources, guard.source) != sources.end())
+      guards.push_back({{"source", program.sources[static_cast<size_t>(guard.source)].name},
+                        {"asker", guard.asker},
+                        {"property", guard.property}});
+  return guards;
+}
+
+json describe_weight_program(const ModelRecord& model) {
+  const Program& program = *model.program;
+  std::vector<std::vector<std::string>> users(program.weight_program.size());
+  add_users(program.plan, users);
+  json entries = json::array();
+  for (size_t slot = 0; slot < program.weight_program.size(); ++slot) {
+    const WeightEntry& entry = program.weight_program[slot];
+    json sources = json::array();
+    for (const int32_t id : entry.sources) sources.push_back(program.sources[static_cast<size_t>(id)].name);
+    entries.push_back({{"slot", slot},
+                       {"expression", ExpressionText(program, entry).text()},
+                       {"layout", entry.layout},
+                       {"sources", std::move(sources)},
+                       {"guards", describe_guards(program, entry.sources)},
+                       {"users", users[slot]}});
+  }
+  return {{"model", model.name}, {"slots", std::move(entries)}};
+}
+
+json describe_packed(const ArtifactContents& contents) {
+  std::vector<json> packed;
+  for (const PackedRecord& record : contents.packed)
+    packed.push_back({{"key", record.key.hex()},
+                      {"dtype", dtype_name(record.dtype)},
+                      {"shape", record.dims},
+                      {"layout", record.layout},
+                      {"bytes", bytes_of(record.dtype, record.dims)},
+                      {"models", json::array()},
+                      {"expression", ""}});
+  for (const ModelRecord& model : contents.models)
+    for (size_t slot = 0; slot < model.slots.size(); ++slot) {
+      if (model.slots[slot] < 0) continue;
+      json& entry = packed[static_cast<size_t>(model.slots[slot])];
+      if (entry["models"].empty() || entry["models"].back() != model.name) entry["models"].push_back(model.name);
+      if (entry["expression"] == "")
+        entry["expression"] = ExpressionText(*model.program, model.program->weight_program[slot]).text();
+    }
+  return packed;
+}
+
+json describe_sources(const ArtifactContents& contents) {
+  constexpr const char* kPlaces[] = {"absent", "file", "packed", "embedded"};
+  std::vector<json> sources;
+  for (const SourceRecord& record : contents.sources)
+    sources.push_back({{"name", record.info.name},
+                       {"dtype", dtype_name(record.info.dtype)},
+                       {"shape", record.info.dims},
+                       {"bytes", bytes_of(record.info.dtype, record.info.dims)},
+                       {"hash", record.content.hex()},
+                       {"place", kPlaces[static_cast<size_t>(record.place)]},
+                       {"file", record.file},
+                       {"models", json::array()},
+                       {"packed", 0},
+                       {"swappable", true},
+                       {"guards", json::array()}});
+  for (const ModelRecord& model : contents.models) {
+    const Program& program = *model.program;
+    for (size_t i = 0; i < model.sources.size(); ++i) {
+      json& entry = sources[static_cast<size_t>(model.sources[i])];
+      entry["models"].push_back(model.name);
+      const auto id = static_cast<int32_t>(i);
+      for (const WeightEntry& w : program.weight_program)
+        if (std::ranges::find(w.sources, id) != w.sources.end()) entry["packed"] = entry["packed"].get<int>() + 1;
+      for (json& guard : describe_guards(program, {id})) entry["guards"].push_back(std::move(guard));
+      entry["swappable"] = entry["guards"].empty() && !program.sources[i].name.empty();
+    }
+  }
+  return sources;
+}
+
+json describe_plan(const ModelRecord& model) {
+  json steps = json::array();
+  for (const Step& step : model.program->plan.steps)
+    steps.push_back({{"node", step.origin},
+                     {"kernel", step.family},
+                     {"params", params_text(step.op, step.params)}});
+  return {{"model", model.name}, {"steps", std::move(steps)}};
+}
+
+Status add_section(const ArtifactContents& contents, std::string_view section, json& result) {
+  if (section == "models") {
+    result["models"] = describe_models(contents);
+  } else if (section == "packed") {
+    result["packed"] = describe_packed(contents);
+  } else if (section == "sources") {
+    result["sources"] = describe_sources(contents);
+  } else if (section == "weight_program") {
+    for (const ModelRecord& model : contents.models) result["weight_program"].push_back(describe_weight_program(model));
+  } else if (section == "plan") {
+    for (const ModelRecord& model : contents.models) result["plan"].push_back(describe_plan(model));
+  } else {
+    return invalid_argument("there is no section '{}'; there are models, packed, sources, weight_program, plan",
+                            section);
+  }
+  return {};
+}
+
+}  // namespace
+
+extern "C" tn_status* tn_artifact_describe(const tn_artifact* artifact, const char* sections, char** text) {
+  return api::guarded([&]() -> Status {
+    if (!artifact || !text) return invalid_argument("artifact and json must not be NULL");
+    const ArtifactContents& contents = artifact->image->contents();
+    json result = {{"made_by", contents.made_by}};
+    std::string_view rest = sections ? sections : "models";
+    while (!rest.empty()) {
+      const size_t comma = rest.find(',');
+      TN_RETURN_IF_ERROR(add_section(contents, rest.substr(0, comma), result));
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    }
+    *text = api::copy_text(result.dump(2, ' ', false, json::error_handler_t::replace));
+    return {};
+  });
+}

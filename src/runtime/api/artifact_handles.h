@@ -1,0 +1,39 @@
+#pragma once
+
+#include <optional>
+
+#include "runtime/api/handles.h"
+#include "runtime/bake.h"
+#include "runtime/image.h"
+#include "runtime/publication.h"
+
+struct tn_source {
+  std::shared_ptr<const tenon::WeightSource> source;  // null for tensors in memory and for folders
+  std::map<std::string, tenon::Tensor> tensors;       // in memory
+  std::string folder;
+  std::vector<std::string> names;  // texts that accessors return
+};
+
+struct tn_weights {
+  tenon::Hash128 plan_key;
+  std::shared_ptr<const tenon::WeightSnapshot> snapshot;
+};
+
+struct tn_artifact {
+  std::shared_ptr<const tenon::Image> image;
+};
+
+struct tn_publication {
+  std::unique_ptr<tenon::Publication> publication;
+  std::vector<std::string> paths;  // texts that accessors return
+};
+
+namespace tenon::api {
+
+// The tensors of a source handle; `layout` says where they are in the files of a folder.
+Result<std::shared_ptr<const WeightSource>> weight_source(const tn_source& source,
+                                                          const std::shared_ptr<const SourceLayout>& layout);
+Result<SwapOptions> read_swap_options(const tn_options* options);
+std::string reports_json(const std::vector<SwapReport>& reports, bool as_list);
+
+}  // namespace tenon::api

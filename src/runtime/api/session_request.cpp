@@ -1,0 +1,54 @@
+#include "runtime/api/session_request.h"
+
+namespace tenon::api {
+
+namespace {
+
+void fix_dims(Plan& plan, const std::map<std::string, int64_t>& dims) {
+  for (PlanValue& v : plan.values) {
+    if (!v.type.shape) continue;
+    for (Dim& d : *v.type.shape)
+      d = d.substitute([&](const std::string& name) -> std::optional<Dim> {
+        auto it = dims.find(name);
+        return it == dims.end() ? std::nullopt : std::optional(Dim(it->second));
+      });
+  }
+}
+
+// Makes every named value that some step computes an output, after the model's own and in order of computation.
+void keep_named_values(Plan& plan) {
+  for (const Step& step : plan.steps)
+    for (PlanValueId v : step.outputs) {
+      if (v == kNoValue || plan.values[static_cast<size_t>(v)].name.empty()) continue;
+      plan.outputs.push_back(v);
+      plan.output_names.push_back(plan.values[static_cast<size_t>(v)].name);
+    }
+}
+
+}  // namespace
+
+void SessionRequest::read(OptionReader& reader) {
+  reader.integer("memory_limit", settings.limits.memory_bytes, 1);
+  reader.integer("loop_limit", settings.limits.loop_iterations, 1);
+  reader.integer("cached_bindings", settings.limits.cached_bindings, 1);
+  reader.integer("seed", seed_, std::numeric_limits<int64_t>::min());
+  reader.boolean("keep_values", keep_values);
+  reader.integers_by_name("dim", dims);
+  settings.seed = static_cast<uint64_t>(seed_);
+}
+
+void SessionRequest::use(tn_context* context) {
+  tn_context& chosen = context_or_default(context);
+  settings.limits = chosen.limits;
+  settings.pool = chosen.pool();
+}
+
+std::shared_ptr<const Program> SessionRequest::apply(const std::shared_ptr<const Program>& program) const {
+  if (!changes_plan()) return program;
+  auto changed = std::make_shared<Program>(*program);
+  fix_dims(changed->plan, dims);
+  if (keep_values) keep_named_values(changed->plan);
+  return changed;
+}
+
+}  // namespace tenon::api

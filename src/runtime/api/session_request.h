@@ -1,0 +1,24 @@
+#pragma once
+
+#include "runtime/api/handles.h"
+
+namespace tenon::api {
+
+// What a caller wants of a session, apart from how it is compiled.
+struct SessionRequest {
+  SessionOptions settings;
+  std::map<std::string, int64_t> dims;  // symbolic extents that become fixed
+  bool keep_values = false;             // every named value comes out
+
+  // Reads the options that all sessions have.
+  void read(OptionReader& reader);
+  void use(tn_context* context);
+  bool changes_plan() const { return !dims.empty() || keep_values; }
+  // The program as the caller wants it.
+  std::shared_ptr<const Program> apply(const std::shared_ptr<const Program>& program) const;
+
+ private:
+  int64_t seed_ = 0;
+};
+
+}  // namespace tenon::api

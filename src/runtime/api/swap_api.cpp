@@ -1,0 +1,83 @@
+// New weights for sessions.
+#include "plan/keys.h"
+#include "runtime/api/artifact_handles.h"
+
+using namespace tenon;
+
+namespace tenon::api {
+
+Result<SwapOptions> read_swap_options(const tn_options* options) {
+  SwapOptions swap;
+  std::map<std::string, int64_t> only;
+  OptionReader reader(options);
+  reader.boolean("partial", swap.partial);
+  reader.boolean("strict", swap.strict);
+  reader.boolean("keep_sources", swap.keep_sources);
+  reader.integers_by_name("only", only);
+  TN_RETURN_IF_ERROR(reader.finish());
+  for (const auto& [name, chosen] : only)
+    if (chosen) swap.only.push_back(name);
+  return swap;
+}
+
+}  // namespace tenon::api
+
+namespace {
+
+Status set_weights(std::span<Session* const> sessions, const tn_source& source, const tn_options* options,
+                   bool as_list, char** report) {
+  TN_ASSIGN_OR_RETURN(const SwapOptions swap, api::read_swap_options(options));
+  TN_ASSIGN_OR_RETURN(const auto opened, api::weight_source(source, sessions[0]->weights()->layout));
+  TN_ASSIGN_OR_RETURN(const auto reports, Session::set_weights_together(sessions, opened, swap));
+  if (report) *report = api::copy_text(api::reports_json(reports, as_list));
+  return {};
+}
+
+}  // namespace
+
+extern "C" {
+
+tn_status* tn_session_set_weights(tn_session* session, const tn_source* source, const tn_options* options,
+                                  char** report) {
+  return api::guarded([&]() -> Status {
+    if (!session || !source) return invalid_argument("session and source must not be NULL");
+    Session* const one = session->session.get();
+    return set_weights(std::span(&one, 1), *source, options, false, report);
+  });
+}
+
+tn_status* tn_sessions_set_weights(tn_session* const* sessions, size_t count, const tn_source* source,
+                                   const tn_options* options, char** report) {
+  return api::guarded([&]() -> Status {
+    if (!sessions || count == 0 || !source) return invalid_argument("sessions and source must not be NULL");
+    std::vector<Session*> all;
+    for (size_t i = 0; i < count; ++i) {
+      if (!sessions[i]) return invalid_argument("session {} is NULL", i);
+      all.push_back(sessions[i]->session.get());
+    }
+    return set_weights(all, *source, options, true, report);
+  });
+}
+
+tn_status* tn_session_weights(const tn_session* session, tn_weights** weights) {
+  return api::guarded([&]() -> Status {
+    if (!session || !weights) return invalid_argument("session and weights must not be NULL");
+    *weights = new tn_weights{session->session->plan_key(), session->session->weights()};
+    return {};
+  });
+}
+
+void tn_weights_release(tn_weights* weights) { delete weights; }
+
+tn_status* tn_session_use_weights(tn_session* session, const tn_weights* weights) {
+  return api::guarded([&]() -> Status {
+    if (!session || !weights) return invalid_argument("session and weights must not be NULL");
+    if (session->session->plan_key() != weights->plan_key)
+      return error(Code::Incompatible,
+                   "the weights are of another plan ({}) than the session ({}); set them from their sources instead",
+                   weights->plan_key.hex(), session->session->plan_key().hex());
+    return session->session->use_weights(weights->snapshot);
+  });
+}
+
+}  // extern "C"
