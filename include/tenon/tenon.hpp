@@ -417,6 +417,45 @@ class Model {
   detail::Owner<tn_model, tn_model_release> handle_;
 };
 
+// Where new weights come from: tensors by name.
+class Source {
+ public:
+  // Tensors in memory.
+  Source() : handle_(tn_source_create()) {}
+  // An ONNX model, a .safetensors or .npz file, or a folder of the layout that the weights came from.
+  static Source open(const std::string& path) {
+    tn_source* source = nullptr;
+    detail::check(tn_source_open(path.c_str(), &source));
+    return Source(source);
+  }
+  Source& add(const std::string& name, const Value& value) {
+    detail::check(tn_source_add(get(), name.c_str(), value.get()));
+    return *this;
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < tn_source_count(get()); ++i) names.emplace_back(tn_source_name(get(), i));
+    return names;
+  }
+  tn_source* get() const { return handle_.get(); }
+
+ private:
+  explicit Source(tn_source* handle) : handle_(handle) {}
+  detail::Owner<tn_source, tn_source_release> handle_;
+};
+
+// The weights of a session at one moment. Copying shares them.
+class Weights {
+ public:
+  explicit Weights(tn_weights* handle) : handle_(handle, tn_weights_release) {}
+  const tn_weights* get() const { return handle_.get(); }
+
+ private:
+  std::shared_ptr<tn_weights> handle_;
+};
+
+class Artifact;
+
 // A model ready to run. Any number of threads may run one session.
 class Session {
  public:
@@ -464,15 +503,126 @@ class Session {
     for (size_t i = 0; i < outputs.size(); ++i)
       if (!outputs[i] && out[i]) outputs[i] = Value(out[i]);
   }
+
+  // Takes new weights by name, also while others run the session; the report is JSON.
+  std::string set_weights(const Source& source, const Options& options = {}) {
+    char* report = nullptr;
+    detail::check(tn_session_set_weights(get(), source.get(), options.get(), &report));
+    return detail::take_text(report);
+  }
+  Weights weights() const {
+    tn_weights* weights = nullptr;
+    detail::check(tn_session_weights(get(), &weights));
+    return Weights(weights);
+  }
+  // Weights of the same plan; no byte moves.
+  void use_weights(const Weights& weights) { detail::check(tn_session_use_weights(get(), weights.get())); }
   tn_session* get() const { return handle_.get(); }
 
  private:
+  friend class Artifact;
+  explicit Session(tn_session* handle) : handle_(handle) {}
   Session(tn_context* context, const Model& model, const Options& options) {
     tn_session* session = nullptr;
     detail::check(tn_session_create(context, model.get(), options.get(), &session));
     handle_.reset(session);
   }
   detail::Owner<tn_session, tn_session_release> handle_;
+};
+
+// Several sessions that switch to new weights together; the report is a JSON list.
+inline std::string set_weights(std::span<Session* const> sessions, const Source& source, const Options& options = {}) {
+  std::vector<tn_session*> handles;
+  for (const Session* session : sessions) handles.push_back(session->get());
+  char* report = nullptr;
+  detail::check(tn_sessions_set_weights(handles.data(), handles.size(), source.get(), options.get(), &report));
+  return detail::take_text(report);
+}
+
+// Compiled models with their weights. Immutable.
+class Artifact {
+ public:
+  // In libtenon only.
+  static Artifact compile(std::span<const std::pair<std::string, const Model*>> models, const Options& options = {}) {
+    std::vector<const tn_model*> handles;
+    std::vector<const char*> names;
+    for (const auto& [name, model] : models) {
+      handles.push_back(model->get());
+      names.push_back(name.c_str());
+    }
+    return made([&](tn_artifact** a) {
+      return tn_compile(nullptr, handles.data(), names.data(), handles.size(), options.get(), a);
+    });
+  }
+  static Artifact compile(const std::string& name, const Model& model, const Options& options = {}) {
+    const std::pair<std::string, const Model*> one(name, &model);
+    return compile(std::span(&one, 1), options);
+  }
+  // Context files that share one weights file.
+  static Artifact load(std::span<const std::string> paths, const Options& options = {}) {
+    std::vector<const char*> names;
+    for (const std::string& path : paths) names.push_back(path.c_str());
+    return made([&](tn_artifact** a) { return tn_artifact_load(nullptr, names.data(), names.size(), options.get(), a); });
+  }
+  static Artifact load(const std::string& path, const Options& options = {}) {
+    return load(std::span(&path, 1), options);
+  }
+
+  std::vector<std::string> models() const {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < tn_artifact_model_count(get()); ++i) names.emplace_back(tn_artifact_model_name(get(), i));
+    return names;
+  }
+  std::string describe(const std::string& sections = "models") const {
+    char* text = nullptr;
+    detail::check(tn_artifact_describe(get(), sections.c_str(), &text));
+    return detail::take_text(text);
+  }
+  std::string verify() const {
+    char* text = nullptr;
+    detail::check(tn_artifact_verify(get(), &text));
+    return detail::take_text(text);
+  }
+  Artifact bake(const Source& source, const Options& options = {}, std::string* report = nullptr) const {
+    char* text = nullptr;
+    Artifact baked = made([&](tn_artifact** a) {
+      return tn_artifact_bake(nullptr, get(), source.get(), options.get(), a, &text);
+    });
+    std::string taken = detail::take_text(text);
+    if (report) *report = std::move(taken);
+    return baked;
+  }
+  Artifact strip() const {
+    return made([&](tn_artifact** a) { return tn_artifact_strip(get(), a); });
+  }
+  void export_sources(const std::string& path) const { detail::check(tn_artifact_export(get(), path.c_str())); }
+  // Context files of these names and one weights file in a folder.
+  void save(const std::string& folder, std::span<const std::string> names, const Options& options = {}) const {
+    std::vector<const char*> texts;
+    for (const std::string& name : names) texts.push_back(name.c_str());
+    detail::check(tn_artifact_save(get(), folder.c_str(), texts.data(), texts.size(), options.get()));
+  }
+  Session session(size_t model = 0, const Options& options = {}) const {
+    tn_session* session = nullptr;
+    detail::check(tn_artifact_session(nullptr, get(), model, options.get(), &session));
+    return Session(session);
+  }
+  Weights weights(size_t model = 0) const {
+    tn_weights* weights = nullptr;
+    detail::check(tn_artifact_weights(get(), model, &weights));
+    return Weights(weights);
+  }
+  tn_artifact* get() const { return handle_.get(); }
+
+ private:
+  explicit Artifact(tn_artifact* handle) : handle_(handle) {}
+  template <class Make>
+  static Artifact made(Make&& make) {
+    tn_artifact* artifact = nullptr;
+    detail::check(make(&artifact));
+    return Artifact(artifact);
+  }
+  detail::Owner<tn_artifact, tn_artifact_release> handle_;
 };
 
 }  // namespace v0

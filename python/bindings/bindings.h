@@ -9,6 +9,7 @@ void bind_errors(nanobind::module_& m);
 void bind_values(nanobind::module_& m);
 void bind_models(nanobind::module_& m);
 void bind_sessions(nanobind::module_& m);
+void bind_artifacts(nanobind::module_& m);
 
 // A model, and the bytes of files it was given: sessions read them where they are.
 struct LoadedModel {

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <map>
 
-#include "bindings.h"
+#include "named_session.h"
 
 namespace nb = nanobind;
 using tenon::Run;
@@ -14,20 +14,6 @@ using tenon::Session;
 using tenon::Value;
 
 namespace {
-
-// A session with what every run looks up.
-struct NamedSession {
-  NamedSession(Session made, std::vector<nb::bytes> given) : files(std::move(given)), session(std::move(made)) {
-    for (size_t i = 0; i < session.input_count(); ++i) {
-      index[nb::str(session.input_name(i).c_str())] = i;
-      required += !session.input_has_default(i);
-    }
-  }
-  std::vector<nb::bytes> files;  // weights may be read where they are in them
-  Session session;
-  nb::dict index;  // input name -> position
-  size_t required = 0;
-};
 
 // The same elements without ownership: results of a run never share memory that is only lent.
 Value lent(const Value& value) {

@@ -9,6 +9,7 @@ import warnings
 
 from . import _info, _providers, _tenon
 from ._arrays import explain_names, value_from_array
+from ._artifact import Weights, set_weights
 from ._binding import IOBinding
 from ._config import EXTERNAL_FOLDER, NATIVE_PREFIX, RECORD_ASSIGNMENT
 from ._devices import cpu_memory, get_ep_devices
@@ -76,10 +77,24 @@ class InferenceSession:
         if options._load_cancelled:
             raise ModelLoadCanceled("loading was cancelled by set_load_cancellation_flag")
         model = _load(path_or_bytes, options)
-        self._native = native = _tenon.create_session(model, _native_settings(options))
         self._metadata = ModelMetadata(model)
+        self._start(_tenon.create_session(model, _native_settings(options)), options, model)
+
+    @classmethod
+    def _of_artifact(cls, artifact, position, options):
+        """A session with a model of an artifact."""
+        self = cls.__new__(cls)
+        self._sess_options = options = options if options is not None else SessionOptions()
+        self._enable_fallback = True
+        self._providers = {_providers.CPU: {}}
+        self._metadata = None
+        self._start(artifact._native.session(position, _native_settings(options)), options, None)
+        return self
+
+    def _start(self, native, options, model):
+        self._native = native
         self._nodes = None
-        if options._entries.get(RECORD_ASSIGNMENT) == "1":
+        if model is not None and options._entries.get(RECORD_ASSIGNMENT) == "1":
             self._nodes = [OrtEpAssignedNode(node) for node in json.loads(model.describe("graph"))["graph"]["nodes"]]
         inputs = [NodeArg(native.input_name(i), native.input_type(i)) for i in range(native.input_count)]
         defaults = [native.input_has_default(i) for i in range(native.input_count)]
@@ -126,6 +141,23 @@ class InferenceSession:
 
     def get_session_options(self):
         return self._sess_options
+
+    # Weights.
+
+    def set_weights(self, weights, *, partial=False, strict=False, only=(), keep_sources=False):
+        """Takes new weights by name, also while other threads run the session, and returns what it did. Weights: a path
+        (ONNX model, .safetensors, .npz or a folder of external data) or a dict of arrays by name. After a refusal,
+        which names everything that is wrong, the old weights are still there."""
+        return set_weights([self], weights, partial=partial, strict=strict, only=only, keep_sources=keep_sources)[0]
+
+    @property
+    def weights(self):
+        """The weights as they are now."""
+        return Weights(_tenon.session_weights(self._native))
+
+    def use_weights(self, weights):
+        """Switches to weights of the same plan, of another session or artifact. No byte moves."""
+        _tenon.use_weights(self._native, weights._native)
 
     # Where it runs.
 

@@ -1,6 +1,8 @@
 #include "api/model_handle.h"
 #include "compiler/compile.h"
+#include "plan/context_model.h"
 #include "runtime/api/session_request.h"
+#include "runtime/file_image.h"
 
 using namespace tenon;
 
@@ -61,6 +63,28 @@ void use_declared_names(const ImportedModel& model, tn_session& session) {
   }
 }
 
+// A model that is compiled already.
+Result<tn_session*> context_session(const ImportedModel& model, const tn_options* options,
+                                    const api::SessionRequest& request) {
+  auto image = model.path.empty() ? open_image_in_memory(model.file, model.bytes, model.folder)
+                                  : open_image({model.path});
+  if (!image.ok()) return std::move(image).status();
+  const ModelRecord& record = (*image)->contents().models[0];
+  SessionOptions settings = request.settings;
+  settings.plan_key = record.plan_key;
+  TN_ASSIGN_OR_RETURN(auto weights, image_weights(*image, 0));
+  TN_ASSIGN_OR_RETURN(auto session, Session::make(request.apply(record.program), std::move(weights), settings));
+  if (options && !options->weights.empty()) {
+    std::map<std::string, Tensor> tensors;
+    SwapOptions swap;
+    swap.partial = swap.strict = true;
+    for (const auto& [name, value] : options->weights) tensors.emplace(name, *value.tensor());
+    const std::shared_ptr<const WeightSource> source = weights_in_memory(std::move(tensors), false);
+    TN_RETURN_IF_ERROR(session->set_weights(source, swap).status());
+  }
+  return api::make_session_handle(std::move(session));
+}
+
 }  // namespace
 
 extern "C" {
@@ -79,6 +103,11 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     reader.integers_by_name("denotation", denotations);
     TN_RETURN_IF_ERROR(reader.finish());
 
+    if (is_context_model(model->model->wire)) {
+      TN_ASSIGN_OR_RETURN(*session, context_session(*model->model, options, request));
+      use_declared_names(*model->model, **session);
+      return {};
+    }
     auto compiled = compile(model->model->graph, compile_options);
     if (!compiled.ok()) return std::move(compiled).status().in(model->model->path);
     TN_ASSIGN_OR_RETURN(auto sources, source_bytes(*compiled, model->model,

@@ -89,6 +89,7 @@ Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, cons
     bytes = {reinterpret_cast<const char*>(copy->data()), static_cast<size_t>(copy->size())};
     model->bytes = std::move(copy);
   }
+  model->folder = external_folder;
   model->file = bytes;
   model->frozen_inputs = options.freeze_inputs;
   auto parsed = wire::parse_model(bytes, options.parse);

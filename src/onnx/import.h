@@ -27,6 +27,7 @@ struct ImportedModel {
   std::shared_ptr<const void> bytes;  // keeps the views below alive
   std::string_view file;              // the bytes of the model file
   std::string path;                   // empty when read from memory
+  std::string folder;                 // where external data is, when read from memory
   wire::Model wire;
   std::shared_ptr<wire::ExternalData> external;
   Graph graph;
