@@ -81,6 +81,8 @@ class Parser {
   int64_t messages_ = 0;
 };
 
+// A field that names something: UTF-8 without zero bytes.
+Bytes parse_name(const Field& field);
 StringEntry parse_entry(Bytes bytes);
 OpsetImport parse_opset(Bytes bytes);
 // Protobuf would merge a singular message that comes twice; no writer makes that, so it is refused.
