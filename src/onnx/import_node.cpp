@@ -111,7 +111,10 @@ Tensor ImportNode::tensor_attribute(std::string_view name) {
 }
 Type ImportNode::type_attribute(std::string_view name) {
   const auto* a = find(name, wire::AttributeType::TypeProto);
-  return a && !a->types.empty() ? type_from_proto(a->types[0], importer_.model().fresh_symbols) : Type{};
+  if (!a || a->types.empty()) return {};
+  if (const auto number = unknown_element_type(a->types[0]))
+    fail(invalid_model("attribute '{}' has the unknown element type {}", name, *number));
+  return type_from_proto(a->types[0], importer_.model().fresh_symbols);
 }
 void ImportNode::ignore_attribute(std::string_view name) { read_.emplace(name); }
 
@@ -206,7 +209,7 @@ std::vector<ValueId> ImportNode::emit(OpId op, Params params, std::vector<ValueI
   // Rules and kernels count on the outputs an op always has, also where nobody names them.
   outputs = std::max(outputs, static_cast<size_t>(op_def(op).outputs.min));
   for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(graph.add_value("", Type{}));
-  const int64_t limit = importer_.model().options.max_nodes;
+  const int64_t limit = importer_.model().options.max_nodes.value_or(kMostNodes);
   if (++importer_.model().nodes > limit)
     fail(error(Code::ResourceLimit, "the graph has more than {} nodes (option 'max_nodes')", limit));
   if (status_.ok()) fail(infer_node(graph, node, importer_.model().fresh_symbols));
