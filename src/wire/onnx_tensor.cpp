@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "tensor/max_rank.h"
 #include "wire/onnx_tensor_storage.h"
 
 namespace tenon::wire {
@@ -105,6 +106,8 @@ Result<TensorHeader> check_header(const TensorProto& proto) {
   const auto dtype = dtype_from_onnx(proto.data_type);
   if (!dtype) return invalid_model("element type {} is not an ONNX type", proto.data_type);
   header.dtype = *dtype;
+  if (proto.dims.size() > kMaxRank)
+    return error(Code::ResourceLimit, "it has {} dimensions; the limit is {}", proto.dims.size(), kMaxRank);
   const auto elements = count_elements(header.dtype, proto.dims);
   if (!elements) return invalid_model("dims {} are negative or too large", dims_text(proto.dims));
   header.elements = *elements;
