@@ -21,7 +21,7 @@ struct ModelImport {
   std::unordered_map<std::string, ConstantId> function_constants = {};  // one source for all call sites
   std::set<std::string, std::less<>> deprecated = {};                   // ops that a warning is given for
   int fresh_symbols = 0;
-  int depth = 0;      // bodies and function calls
+  int depth = 1;      // graphs and function calls, the outermost graph counted
   int64_t nodes = 0;  // made so far
 
   static std::string function_key(std::string_view domain, std::string_view name, std::string_view overload);

@@ -51,8 +51,6 @@ class Parser {
   std::string path() const;
 
  private:
-  // What the stack of a thread holds with a wide margin, whatever the caller allows.
-  static constexpr int kMostNesting = 500;
   struct Place {
     const char* name;
     int64_t index;
