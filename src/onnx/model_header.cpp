@@ -10,11 +10,13 @@ Status check_opset(std::string_view domain, int64_t version) {
   const auto newest = newest_version(domain);
   if (!newest) return {};
   if (version < 1)
-    return invalid_model("the model imports version {} of the operators of {}; versions start at 1", version,
+    return invalid_model("version {} of the operators of {} is imported; versions start at 1", version,
                          shown_domain(domain));
   if (version > *newest)
-    return unsupported("the model imports version {} of the operators of {}; the newest one known here is {}", version,
-                       shown_domain(domain), *newest);
+    return unsupported(
+        "version {} of the operators of {} is imported; the newest one known here is {} (export the model for that "
+        "one, or update Tenon)",
+        version, shown_domain(domain), *newest);
   return {};
 }
 
@@ -24,7 +26,9 @@ Status check_ir_version(int64_t version) {
   if (version < 1)
     return invalid_model("the file says its IR version is {}; versions of ONNX files start at 1", version);
   if (version > newest_ir_version())
-    return unsupported("the model is of IR version {}; the newest one known here is {}", version, newest_ir_version());
+    return unsupported(
+        "the file is of IR version {}; the newest one known here is {} (save the model as that one, or update Tenon)",
+        version, newest_ir_version());
   return {};
 }
 

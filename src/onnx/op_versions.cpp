@@ -64,8 +64,10 @@ Status check_introduced(std::string_view domain, std::string_view op_type, int64
   const auto [begin, end] = introduced_by_op().equal_range(op_type);
   for (auto it = begin; it != end; ++it)
     if (it->second->domain == domain && version < it->second->since)
-      return invalid_model("{} came with version {} of {}, the model imports version {}; export it for version {} on",
-                           op_type, it->second->since, shown_domain(domain), version, it->second->since);
+      return invalid_model(
+          "{} came with version {} of the operators of {}, version {} is imported; export the model "
+          "for a newer one",
+          op_type, it->second->since, shown_domain(domain), version);
   return {};
 }
 

@@ -47,6 +47,12 @@ def test_more_axes_than_memory():
     refused(with_initializer([2] * 70, raw_data=b"\0" * 8), place="'w'")
 
 
+def test_more_axes_than_tensors_have():
+    assert run(with_initializer([1] * 64, raw_data=b"\0" * 4))[0].ndim == 64
+    refused(with_initializer([1] * 65, raw_data=b"\0" * 4), says="65 dimensions; the limit is 64", place="'w'")
+    node_refused("Reshape", [floats(1), ints(*[1] * 65)], "65 dimensions; the limit is 64")
+
+
 def test_inputs_that_declare_what_nobody_has():
     declared = helper.make_tensor_value_info("x", TensorProto.FLOAT, [HUGE, HUGE])
     model = model_of([helper.make_node("Neg", ["x"], ["y"])], [declared], ["y"])
@@ -115,6 +121,18 @@ def test_the_product_of_small_things():
     refused(model_of(nodes, [], ["v5"], {"v0": X}), says="memory_limit", code="resource limit")
     rows = [helper.make_node("MatMul", ["a", "b"], ["c"], name="culprit")]
     refused(model_of(rows, [], ["c"], {"a": floats(100_000, 1), "b": floats(1, 100_000)}), says="memory_limit")
+
+
+def test_errors_of_a_run_name_node_and_op():
+    shape = helper.make_tensor_value_info("s", TensorProto.INT64, [1])
+    node = helper.make_node("ConstantOfShape", ["s"], ["y"], name="culprit")
+    back = helper.make_node("Neg", ["y"], ["z"], name="after")
+    for nodes, output in ([node], "y"), ([node, back], "z"):
+        refused(model_of(nodes, [shape], [output]), {"s": ints(HUGE)}, "memory_limit", "node 'culprit' (ConstantOfShape)")
+    text = helper.make_node("Expand", ["t", "s"], ["y"], name="culprit")
+    model = model_of([text], [shape], ["y"], {"t": np.array(["a"], object)})
+    refused(model, {"s": ints(HUGE)}, "memory_limit", "node 'culprit' (Expand)")
+    refused(model_of([], [shape], ["w", "v"], {"w": floats(1 << 23), "v": floats(1 << 23)}), {"s": ints(1)}, "memory_limit", "output 'v'")
 
 
 def test_text_that_grows():
