@@ -171,7 +171,7 @@ Result<std::vector<size_t>> GraphImporter::data_flow_order(const std::vector<wir
   if (order.size() < nodes.size())
     for (size_t i = 0; i < nodes.size(); ++i)
       if (waiting[i] != 0)
-        return invalid_model("the graph has a cycle through node '{}' ({})", nodes[i].name, nodes[i].op_type);
+        return invalid_model("the graph has a cycle through node '{}' ({})", readable_name(nodes[i]), nodes[i].op_type);
   return order;
 }
 
@@ -188,7 +188,7 @@ Status GraphImporter::check_version(const wire::Node& node, std::string_view dom
 
 Status GraphImporter::import_node(const wire::Node& node) {
   const std::string_view domain = canonical_domain(node.domain);
-  TN_RETURN_IF_ERROR(check_attribute_names(node).in(fmt::format("node '{}' ({})", node.name, node.op_type)));
+  TN_RETURN_IF_ERROR(check_attribute_names(node).in(fmt::format("node '{}' ({})", readable_name(node), node.op_type)));
   auto function = model_.functions.find(ModelImport::function_key(domain, node.op_type, node.overload));
   if (function != model_.functions.end()) return import_call(node, *function->second);
   if (domain.empty() && node.op_type == "Constant") return import_constant(node);

@@ -20,6 +20,7 @@ struct ModelImport {
   FunctionTable functions = {};
   std::unordered_map<std::string, ConstantId> function_constants = {};  // one source for all call sites
   std::set<std::string, std::less<>> deprecated = {};                   // ops that a warning is given for
+  std::vector<const wire::Function*> calls = {};                        // that are being replaced, outermost first
   int fresh_symbols = 0;
   int depth = 1;      // graphs and function calls, the outermost graph counted
   int64_t nodes = 0;  // made so far

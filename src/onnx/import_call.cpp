@@ -1,4 +1,6 @@
 // A call of a model-local function is replaced by what the function does.
+#include <algorithm>
+
 #include "onnx/graph_importer.h"
 #include "onnx/model_header.h"
 
@@ -43,11 +45,14 @@ FunctionCall make_call(const wire::Node& node, const wire::Function& function, c
 }  // namespace
 
 Status GraphImporter::import_call(const wire::Node& node, const wire::Function& function) {
+  const std::string place = fmt::format("function '{}' called by node '{}'", function.name, readable_name(node));
+  if (std::ranges::count(model_.calls, &function)) return invalid_model("the function is recursive").in(place);
   if (++model_.depth > model_.options.parse.max_nesting)
-    return error(Code::ResourceLimit, "function calls are nested more than {} deep (is '{}' recursive?)",
-                 model_.options.parse.max_nesting, function.name);
-  const std::string place = fmt::format("function '{}' called by node '{}'", function.name, node.name);
+    return error(Code::ResourceLimit, "function calls are nested more than {} deep (option 'max_nesting')",
+                 model_.options.parse.max_nesting)
+        .in(place);
   TN_RETURN_IF_ERROR(check_arity(node, function).in(place));
+  model_.calls.push_back(&function);
   const FunctionCall call = make_call(node, function, call_);
   auto opsets = read_opsets(function.opsets);
   if (!opsets.ok()) return std::move(opsets).status().in(place);
@@ -69,6 +74,7 @@ Status GraphImporter::import_call(const wire::Node& node, const wire::Function& 
     if (v == kNone) return invalid_model("the output '{}' is not produced", function.outputs[i]).in(place);
     TN_RETURN_IF_ERROR(define(node.outputs[i], v).in(place));
   }
+  model_.calls.pop_back();
   --model_.depth;
   return {};
 }

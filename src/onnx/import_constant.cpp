@@ -15,7 +15,7 @@ Tensor string_tensor(std::vector<int64_t> dims, const std::vector<wire::Bytes>& 
 }  // namespace
 
 Status GraphImporter::import_constant(const wire::Node& node) {
-  const std::string place = fmt::format("node '{}' (Constant)", node.name);
+  const std::string place = fmt::format("node '{}' (Constant)", readable_name(node));
   const bool has_inputs = std::ranges::any_of(node.inputs, [](wire::Bytes name) { return !name.empty(); });
   if (has_inputs || node.outputs.size() != 1 || node.attributes.size() != 1)
     return invalid_model("a Constant has no input, one output and one attribute").in(place);

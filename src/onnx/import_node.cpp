@@ -6,14 +6,14 @@
 
 namespace tenon {
 
-namespace {
-
 std::string readable_name(const wire::Node& node) {
   if (!node.name.empty()) return std::string(node.name);
   for (wire::Bytes output : node.outputs)
     if (!output.empty()) return std::string(node.op_type) + "->" + std::string(output);
   return std::string(node.op_type);
 }
+
+namespace {
 
 constexpr std::string_view type_text(wire::AttributeType type) {
   constexpr std::string_view names[] = {"undefined",      "float", "int",     "string",  "tensor", "graph",
@@ -171,7 +171,8 @@ std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const s
   }
   ModelImport& model = importer_.model();
   if (++model.depth > model.options.parse.max_nesting) {
-    fail(error(Code::ResourceLimit, "sub-graphs are nested more than {} deep", model.options.parse.max_nesting));
+    fail(error(Code::ResourceLimit, "sub-graphs are nested more than {} deep (option 'max_nesting')",
+               model.options.parse.max_nesting));
   } else {
     const std::string scope = importer_.source_name(name_ + "." + std::string(name));
     GraphImporter inner(model, *body, &importer_, importer_.opsets(), importer_.call(), scope);

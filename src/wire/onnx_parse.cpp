@@ -22,7 +22,8 @@ std::string Parser::path() const {
 }
 
 void Parser::throw_too_deep() const {
-  throw ParseError(Code::ResourceLimit, fmt::format("graphs or types are nested deeper than {}", limits_.max_nesting));
+  throw ParseError(Code::ResourceLimit, fmt::format("graphs or types are nested deeper than {} (option 'max_nesting')",
+                                                    limits_.max_nesting));
 }
 
 void Parser::throw_too_many(const char* what, int64_t limit) const {
