@@ -21,9 +21,9 @@ std::string Parser::path() const {
   return text;
 }
 
-void Parser::throw_too_deep() const {
-  throw ParseError(Code::ResourceLimit, fmt::format("graphs or types are nested deeper than {} (option 'max_nesting')",
-                                                    limits_.max_nesting));
+void Parser::throw_too_deep(const char* what) const {
+  throw ParseError(Code::ResourceLimit,
+                   fmt::format("{} are nested deeper than {} (option 'max_nesting')", what, limits_.max_nesting));
 }
 
 void Parser::throw_too_many(const char* what, int64_t limit) const {

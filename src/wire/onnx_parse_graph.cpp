@@ -5,7 +5,7 @@ namespace tenon::wire {
 
 Graph Parser::graph(Bytes bytes) {
   using namespace field::graph;
-  Deeper deeper(*this);
+  Deeper deeper(*this, graph_depth_, "graphs");
   Graph graph;
   graph.raw = bytes;
   FieldReader reader(bytes);

@@ -59,7 +59,7 @@ Model Parser::model(Bytes bytes) {
 
 Function Parser::function(Bytes bytes) {
   using namespace field::function;
-  Deeper deeper(*this);
+  Deeper deeper(*this, graph_depth_, "graphs");
   Function function;
   function.raw = bytes;
   FieldReader reader(bytes);

@@ -63,7 +63,7 @@ ValueInfo Parser::value_info(Bytes bytes) {
 }
 
 TypeProto Parser::type(Bytes bytes) {
-  Deeper deeper(*this);
+  Deeper deeper(*this, type_depth_, "types");
   TypeProto type;
   type.raw = bytes;
   FieldReader reader(bytes);
