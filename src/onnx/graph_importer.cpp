@@ -96,6 +96,7 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
     TN_ASSIGN_OR_RETURN(Tensor tensor, wire::decode_tensor(proto, owner, external.get()));
     return Constant::of(std::move(source), std::move(tensor));
   }
+  TN_RETURN_IF_ERROR(wire::check_tensor(proto));
   return Constant{std::move(source), *dtype, proto.dims, Tensor(),
                   [&proto, owner, external] { return wire::decode_tensor(proto, owner, external.get()); }};
 }

@@ -129,6 +129,10 @@ Result<Tensor> tensor_over_bytes(const TensorHeader& header, const std::vector<i
   return tensor;
 }
 
+Status check_tensor(const TensorProto& proto) {
+  return check_header(proto).status().in(fmt::format("tensor '{}'", proto.name));
+}
+
 Result<Tensor> decode_tensor(const TensorProto& proto, const std::shared_ptr<const void>& owner,
                              ExternalData* external) {
   const auto named = [&](Status status) { return std::move(status).in(fmt::format("tensor '{}'", proto.name)); };

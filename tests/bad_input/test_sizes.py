@@ -3,6 +3,7 @@
 import numpy as np
 import onnx
 import pytest
+import tenon
 from bad_input.refusals import floats, ints, model_of, node_refused, refused, run
 from onnx import TensorProto, helper, numpy_helper
 
@@ -41,6 +42,16 @@ def test_initializers_that_declare_more_than_they_hold(dims, fields):
 )
 def test_initializers_that_do_not_hold_what_they_declare(data_type, fields):
     refused(with_initializer([2], data_type, **fields), place="'w'")
+
+
+@pytest.mark.parametrize("dims", [[-2], [HUGE, HUGE], [1 << 62, 4], [1] * 65])
+@pytest.mark.parametrize("listed", [False, True], ids=["weight", "input"])
+def test_large_initializers_are_checked_before_they_are_read(dims, listed):
+    model = with_initializer(dims, raw_data=b"\0" * 8000)
+    if listed:
+        model.graph.input.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, None))
+    with pytest.raises(tenon.Error, match="initializer 'w'.*(dims|dimensions)"):
+        tenon.Model.load(model.SerializeToString())
 
 
 def test_more_axes_than_memory():
