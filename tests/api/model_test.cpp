@@ -81,7 +81,7 @@ TEST(Model, TellsInputsAndOutputsWithSymbols) {
 TEST(Model, DescribesItself) {
   const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
   EXPECT_THAT(model.describe("ops"), HasSubstr("\"MatMul\": 1"));
-  EXPECT_THAT(model.describe("summary,plan"), HasSubstr("reference/Relu"));
+  EXPECT_THAT(model.describe("summary,plan"), HasSubstr("cpu/PackedMatMul"));
   EXPECT_EQ(error_of([&] { model.describe("colour"); }).code(), TN_INVALID_ARGUMENT);
 }
 
