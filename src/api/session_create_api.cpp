@@ -43,18 +43,6 @@ void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t
   }
 }
 
-// Where the file names an extent of an output that stays symbolic, that name is what users know.
-void use_declared_names(const ImportedModel& model, tn_session& session) {
-  for (size_t i = 0; i < model.wire.graph.outputs.size() && i < session.output_types.size(); ++i) {
-    const auto& declared = model.wire.graph.outputs[i].type.shape;
-    tn_type& type = *session.output_types[i];
-    if (!declared || !type.type.shape || declared->size() != type.dim_texts.size()) continue;
-    for (size_t d = 0; d < declared->size(); ++d)
-      if ((*declared)[d].param && !(*declared)[d].param->empty() && !(*type.type.shape)[d].is_constant())
-        type.dim_texts[d] = std::string(*(*declared)[d].param);
-  }
-}
-
 void fix_dims(Plan& plan, const std::map<std::string, int64_t>& dims) {
   for (PlanValue& v : plan.values) {
     if (!v.type.shape) continue;
@@ -102,6 +90,7 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     TN_RETURN_IF_ERROR(reader.finish());
     if (provider != "reference") return invalid_argument("there is no provider '{}'; there is: reference", provider);
     settings.seed = static_cast<uint64_t>(seed);
+    TN_RETURN_IF_ERROR(api::check_dim_names(*model, dims));
 
     auto compiled = compile_reference(model->model->graph);
     if (!compiled.ok()) return std::move(compiled).status().in(model->model->path);
@@ -115,7 +104,7 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     }
     TN_ASSIGN_OR_RETURN(auto made, Session::make(compiled->program, std::move(compiled->slots), settings));
     *session = api::make_session_handle(std::move(made));
-    use_declared_names(*model->model, **session);
+    api::use_declared_names(*model->model, (*session)->input_types, (*session)->output_types);
     return {};
   });
 }
