@@ -10,4 +10,5 @@ NB_MODULE(_tenon, m) {
   bind_values(m);
   bind_models(m);
   bind_sessions(m);
+  bind_interrupts(m);
 }
