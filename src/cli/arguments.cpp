@@ -42,9 +42,11 @@ std::pair<std::string, std::string> checked_key_value(const std::string& names, 
   std::vector<std::string> known;
   for (const KnownKey& key : keys) known.push_back(key.name);
   const auto key = std::find(known.begin(), known.end(), name);
-  if (key == known.end() && equals != std::string::npos)
-    throw wrong(fmt::format("{}: there is no key '{}'{}; '{} help' lists them", main_name(names), name,
-                            suggestion(name, known), main_name(names)));
+  if (key == known.end() && equals != std::string::npos) {
+    const std::string near = suggestion(name, known);
+    throw wrong(fmt::format("{}: there is no key '{}'{}", main_name(names), name,
+                            near.empty() ? fmt::format("; '{} help' lists them", main_name(names)) : near));
+  }
   if (equals == std::string::npos) bad_value(names, text, "KEY=VALUE or help");
   const std::string value = text.substr(equals + 1);
   const std::string& wanted = keys[static_cast<size_t>(key - known.begin())].value;
