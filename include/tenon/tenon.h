@@ -75,8 +75,10 @@ TN_API void tn_options_release(tn_options* options);
 /* Sets a key; the last value counts. Keys are checked by the function that takes the options: an unknown one is an
  * error that names the nearest known key.
  *   load:    map=1|0 (0 copies files instead of mapping them), freeze_inputs=1|0 (initializers listed as inputs become
- *            weights), external_folder=DIR (for models from memory), max_nesting=N, max_nodes=N (after calls of
- *            functions are replaced by what they do)
+ *            weights), external_folder=DIR (for models from memory), max_nesting=N (graphs in nodes
+ *            of graphs and functions in functions, the outermost graph counted; 64, at most 256; what loads is never
+ *            too deep to run), max_nodes=N (after calls of functions are replaced by what they do; 5,000,000; when it
+ *            is not set, functions make at most 100 times the nodes of the file, or 100,000 if that is more)
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what
  *            the machine or container has), loop_limit=N (iterations of one Loop; 10,000,000)
  *   session: provider=reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
@@ -84,6 +86,7 @@ TN_API void tn_options_release(tn_options* options);
  * carry this denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more
  *            included, comes out after them in the order of computation)
  *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES (for tn_model_random_inputs)
+ * Whatever the options say, a tensor has at most 64 dimensions.
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
 /* A tensor that replaces the initializer of this name, with the same element type and shape; the value is retained.

@@ -67,8 +67,10 @@ Result<LoadOptions> read_load_options(const tn_options* options) {
   reader.text("external_folder", load.external_folder);
   int64_t nesting = load.import.parse.max_nesting;
   reader.integer("max_nesting", nesting, 1);
-  load.import.parse.max_nesting = static_cast<int>(std::min<int64_t>(nesting, 256));
-  reader.integer("max_nodes", load.import.max_nodes, 1);
+  load.import.parse.max_nesting = static_cast<int>(std::min<int64_t>(nesting, kMostNesting));
+  int64_t max_nodes = 0;
+  reader.integer("max_nodes", max_nodes, 1);
+  if (max_nodes > 0) load.import.max_nodes = max_nodes;
   TN_RETURN_IF_ERROR(reader.finish());
   if (options)
     for (const auto& [name, value] : options->weights) load.import.weights.emplace(name, *value.tensor());

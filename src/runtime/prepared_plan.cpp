@@ -4,6 +4,8 @@
 
 namespace tenon {
 
+std::string place_of(const Step& step) { return fmt::format("node '{}' ({})", step.origin, op_def(step.op).name); }
+
 Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, int64_t cached_segments) {
   std::unique_ptr<PreparedPlan> prepared(new PreparedPlan(plan));
   prepared->capacity_ = static_cast<size_t>(std::max<int64_t>(1, cached_segments));
@@ -11,7 +13,7 @@ Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, int64
     Kernel kernel = find_kernel(step.family);
     if (!kernel.function)
       return error(Code::Incompatible, "no kernel family '{}' in this version; compile the model again", step.family)
-          .in("node '" + step.origin + "'");
+          .in(place_of(step));
     prepared->kernels_.push_back(kernel);
     auto& bodies = prepared->bodies_.emplace_back();
     for (const auto& body : step.bodies) {

@@ -16,13 +16,13 @@ Model Parser::model(Bytes bytes) {
         if (model.ir_version == 0) keep(model.other, field);
         break;
       case kProducerName:
-        model.producer_name = field.bytes();
+        model.producer_name = parse_name(field);
         break;
       case kProducerVersion:
-        model.producer_version = field.bytes();
+        model.producer_version = parse_name(field);
         break;
       case kDomain:
-        model.domain = field.bytes();
+        model.domain = parse_name(field);
         break;
       case kModelVersion:
         model.model_version = field.int64();
@@ -56,32 +56,32 @@ Model Parser::model(Bytes bytes) {
 
 Function Parser::function(Bytes bytes) {
   using namespace field::function;
-  Deeper deeper(*this);
+  Deeper deeper(*this, graph_depth_, "graphs");
   Function function;
   function.raw = bytes;
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
     switch (field.number) {
       case kName:
-        function.name = field.bytes();
+        function.name = parse_name(field);
         break;
       case kDomain:
-        function.domain = field.bytes();
+        function.domain = parse_name(field);
         break;
       case kOverload:
-        function.overload = field.bytes();
+        function.overload = parse_name(field);
         break;
       case kDoc:
         function.doc = field.bytes();
         break;
       case kInput:
-        function.inputs.push_back(field.bytes());
+        function.inputs.push_back(parse_name(field));
         break;
       case kOutput:
-        function.outputs.push_back(field.bytes());
+        function.outputs.push_back(parse_name(field));
         break;
       case kAttributeName:
-        function.attribute_names.push_back(field.bytes());
+        function.attribute_names.push_back(parse_name(field));
         break;
       case kAttributeDefault:
         append(function.attribute_defaults, "attribute_proto", [&] { return attribute(field.bytes()); });

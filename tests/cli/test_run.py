@@ -212,7 +212,7 @@ def test_errors_name_the_node(tenon, tmp_path):
     path = models.embedding(tmp_path / "m.onnx")
     result = tenon("run", path, "-i", "ids=[77]")
     assert result.code == CANNOT_RUN
-    assert result.err.startswith(f"tenon: {path}: node 'lookup': ")
+    assert result.err.startswith(f"tenon: {path}: node 'lookup' (Gather): ")
 
 
 def test_output_is_not_overwritten(tenon, linear, tmp_path):
