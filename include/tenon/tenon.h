@@ -85,15 +85,14 @@ TN_API void tn_options_release(tn_options* options);
  *            is not set, functions make at most 100 times the nodes of the file, or 100,000 if that is more)
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what
  *            the machine or container has), loop_limit=N (iterations of one Loop; 10,000,000)
- *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic
- *            dimension becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry this
- *            denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more
+ *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a
+ * symbolic dimension of the model becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry
+ * this denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more
  *            included, comes out after them in the order of computation)
  *   compile: provider=cpu|reference, sources=reference|embed|none (what later partial swaps can draw on: the files that
- *            weights came from, a copy in the artifact, or nothing), defer_weights=1|0 (leave the weights open, to be set
- *            later), pin:NAME=1 (a weight that no swap may change)
- *   artifact: map=1|0, verify_weights=1|0 (check every byte before use), source_dir:DIR=1 (where files that sources
- *            came from are looked for, after the artifact's folder)
+ *            weights came from, a copy in the artifact, or nothing), defer_weights=1|0 (leave the weights open, to be
+ * set later), pin:NAME=1 (a weight that no swap may change) artifact: map=1|0, verify_weights=1|0 (check every byte
+ * before use), source_dir:DIR=1 (where files that sources came from are looked for, after the artifact's folder)
  *   weights: partial=1|0 (weights that the new set does not have stay), strict=1|0 (a tensor that the model does not
  *            have is an error), only:NAME=1 (take these alone), keep_sources=1|0 (hold on to tensors in memory, so that
  *            later partial swaps can draw on them)
@@ -245,6 +244,10 @@ TN_API tn_status* tn_npy_read(const char* path, tn_dtype unnamed, tn_value** val
 TN_API tn_status* tn_npy_write(const char* path, const tn_value* value);
 /* Opens an archive of arrays. Values read from it outlive it. */
 TN_API tn_status* tn_npz_open(const char* path, tn_npz** npz);
+/* The most memory that arrays read from it take together, those that are used where they are in the file not counted;
+ * TN_RESOURCE_LIMIT beyond. Unless it is set: three quarters of what the machine or container has, as for tn_npy_read.
+ */
+TN_API tn_status* tn_npz_limit_memory(tn_npz* npz, int64_t bytes);
 TN_API void tn_npz_release(tn_npz* npz);
 TN_API size_t tn_npz_count(const tn_npz* npz);
 /* The array's name, without ".npy". */
@@ -262,6 +265,8 @@ TN_API int64_t tn_type_rank(const tn_type* type);   /* tensors; -1 when unknown 
 TN_API int64_t tn_type_dim(const tn_type* type, size_t axis);
 /* The extent as text: "3", "batch", "2*n + 1"; "" for an extent without a name. */
 TN_API const char* tn_type_dim_text(const tn_type* type, size_t axis);
+/* The name that the model gives the extent; "" when it is a number, is computed from others or has no name. */
+TN_API const char* tn_type_dim_name(const tn_type* type, size_t axis);
 /* Sequences, optionals: what is inside; maps: the value type. NULL for tensors. */
 TN_API const tn_type* tn_type_element(const tn_type* type);
 /* "float[batch, 3]", "seq(float[...])". */
@@ -428,6 +433,10 @@ TN_API void tn_run_cancel(tn_run* run);
 TN_API void tn_run_reset(tn_run* run);
 /* Makes run and leader share one state of being cancelled: that of leader. Call it before run is used. */
 TN_API void tn_run_follow(tn_run* run, const tn_run* leader);
+/* For callers who learn of a wish to stop only in the thread that runs, such as an interpreter with signals: runs that
+ * use this handle call must_stop(user) in their own thread about every 50 ms, and stop with TN_CANCELLED when it
+ * returns other than 0. Runs shorter than that never call it. NULL: nobody is asked. Call it before run is used. */
+TN_API void tn_run_ask(tn_run* run, int (*must_stop)(void* user), void* user);
 /* Records the time of every step of the next run. */
 TN_API void tn_run_enable_profile(tn_run* run, int enable);
 /* Steps of the last profiled run: a JSON array of {name, kernel, start_us, duration_us}. */

@@ -15,14 +15,15 @@ tn_model::tn_model(std::shared_ptr<ImportedModel> imported) : model(std::move(im
                 {"domain", std::string(w.domain)},
                 {"description", std::string(w.doc)},
                 {"graph_description", std::string(w.graph.doc)},
-                {"version", std::to_string(w.model_version)},
                 {"ir_version", std::to_string(w.ir_version)}};
+  if (w.model_version) properties["version"] = std::to_string(*w.model_version);
   for (const wire::StringEntry& e : w.metadata) metadata.emplace_back(e.key, e.value);
   const Graph& graph = model->graph;
   for (const GraphInput& input : graph.inputs)
     input_types.push_back(api::make_type_handle(graph.value(input.value).type));
   for (ValueId output : graph.outputs)
     output_types.push_back(api::make_type_handle(output == kNone ? Type{} : graph.value(output).type));
+  api::use_declared_names(*model, input_types, output_types);
 }
 
 namespace {

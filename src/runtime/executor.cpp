@@ -155,8 +155,7 @@ class PlanRun {
   Status run_segment(const Segment& segment) {
     TN_ASSIGN_OR_RETURN(std::byte * arena, arena_of(segment));
     for (size_t s = segment.begin; s < segment.end; ++s) {
-      if (state_.cancelled && state_.cancelled->load(std::memory_order_relaxed))
-        return error(Code::Cancelled, "the run was cancelled");
+      if (state_.must_stop()) return error(Code::Cancelled, "the run was cancelled");
       const std::vector<PlacedValue>& placed = segment.placed[s - segment.begin];
       new_strings_.clear();
       Status status = within_memory([&]() -> Status {
@@ -309,9 +308,7 @@ class PlanRun::Services final : public KernelServices {
   }
 
   Status check_cancelled() override {
-    const auto* flag = run_.state().cancelled;
-    if (flag && flag->load(std::memory_order_relaxed)) return error(Code::Cancelled, "the run was cancelled");
-    return {};
+    return run_.state().must_stop() ? error(Code::Cancelled, "the run was cancelled") : Status();
   }
   const std::shared_ptr<MemoryBudget>& budget() override { return run_.state().budget; }
   uint64_t random_stream() override {

@@ -154,7 +154,7 @@ struct Model {
   Bytes raw;
   int64_t ir_version = 0;
   Bytes producer_name, producer_version, domain, doc;
-  int64_t model_version = 0;
+  std::optional<int64_t> model_version;
   std::vector<OpsetImport> opsets;
   Graph graph;
   bool has_graph = false;

@@ -74,7 +74,7 @@ auto guarded(Parser& parser, F&& parse) -> Result<decltype(parse())> {
   } catch (const ParseError& e) {
     return located(Status(e.code, e.message));
   } catch (const protozero::exception& e) {
-    return located(invalid_model("not a valid ONNX file: {} (is it truncated or another format?)", e.what()));
+    return located(invalid_model("not an ONNX model, or one that is damaged or cut off ({})", e.what()));
   } catch (const std::bad_alloc&) {
     return located(error(Code::ResourceLimit, "not enough memory to read the model"));
   } catch (const std::length_error&) {

@@ -7,16 +7,13 @@ Model Parser::model(Bytes bytes) {
   using namespace field::model;
   Model model;
   model.raw = bytes;
-  // An integer that is written although it is zero stays in `other`, so that its presence survives.
-  const auto integer = [&](const Field& field, int64_t& value) {
-    value = field.int64();
-    if (value == 0) keep(model.other, field);
-  };
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
     switch (field.number) {
       case kIrVersion:
-        integer(field, model.ir_version);
+        model.ir_version = field.int64();
+        // One that is written although it is zero stays in `other`, so that its presence survives.
+        if (model.ir_version == 0) keep(model.other, field);
         break;
       case kProducerName:
         model.producer_name = parse_name(field);
@@ -28,7 +25,7 @@ Model Parser::model(Bytes bytes) {
         model.domain = parse_name(field);
         break;
       case kModelVersion:
-        integer(field, model.model_version);
+        model.model_version = field.int64();
         break;
       case kDoc:
         model.doc = field.bytes();

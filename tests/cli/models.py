@@ -69,3 +69,11 @@ def unknown_op(path):
 def artifact(path):
     nodes = [helper.make_node("EPContext", ["x"], ["y"], domain="com.microsoft", source="tenon")]
     return save(path, nodes, [tensor("x", [2])], [tensor("y", [2])])
+
+
+def external(path, location, shape=(4,)):
+    """y = x + w, with w in another file."""
+    save(path, [helper.make_node("Add", ["x", "w"], ["y"])], [tensor("x", shape)], [tensor("y", shape)],
+         {"w": np.ones(shape, np.float32)})
+    onnx.save(onnx.load(path), path, save_as_external_data=True, location=location, size_threshold=0)
+    return path
