@@ -107,7 +107,7 @@ class GraphKnowledge final : public InferKnowledge {
     passed_on_.erase(std::unique(passed_on_.begin(), passed_on_.end()), passed_on_.end());
     return passed_on_;
   }
-  Dim fresh_symbol() override { return Dim::symbol("_" + std::to_string(fresh_++)); }
+  Dim fresh_symbol() override { return Dim::symbol("?" + std::to_string(fresh_++)); }
   Result<std::vector<Type>> infer_body(size_t body, std::vector<Type>) override {
     if (body >= node_.bodies.size()) return invalid_model("sub-graph {} is missing", body);
     std::vector<Type> types;

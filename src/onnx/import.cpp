@@ -25,7 +25,7 @@ Type type_from_proto(const wire::TypeProto& proto, int& fresh) {
           else if (d.param && !d.param->empty())
             shape->push_back(Dim::symbol(std::string(*d.param)));
           else
-            shape->push_back(Dim::symbol("_" + std::to_string(fresh++)));
+            shape->push_back(Dim::symbol("?" + std::to_string(fresh++)));
         }
       }
       Type type = Type::tensor(dtype_from_onnx(proto.elem_type).value_or(DType::Undefined), std::move(shape));

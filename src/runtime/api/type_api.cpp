@@ -6,10 +6,10 @@ using namespace tenon;
 
 namespace {
 
-// Symbols of extents that the model leaves unnamed: "_7", and those that stand for an expression too long to show.
+// Symbols of extents that the model leaves unnamed: "?7", and those that stand for an expression too long to show.
 bool is_made_up(const std::string& symbol) {
   if (symbol.starts_with("_long")) return true;
-  return symbol.size() > 1 && symbol[0] == '_' && symbol.find_first_not_of("0123456789", 1) == std::string::npos;
+  return symbol.size() > 1 && symbol[0] == '?' && symbol.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
 }  // namespace
