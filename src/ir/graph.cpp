@@ -76,8 +76,7 @@ std::optional<std::vector<Dim>> integer_elements(const Tensor& t) {
 // The compiler's answers: constants, and what earlier rules derived.
 class GraphKnowledge final : public InferKnowledge {
  public:
-  GraphKnowledge(Graph& graph, const GraphNode& node, int& fresh)
-      : graph_(graph), node_(node), fresh_(fresh) {}
+  GraphKnowledge(Graph& graph, const GraphNode& node, int& fresh) : graph_(graph), node_(node), fresh_(fresh) {}
 
   // Shapes follow from these, so a plan does too.
   std::optional<std::vector<Dim>> values(size_t i) override {

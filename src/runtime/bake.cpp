@@ -124,7 +124,8 @@ class ModelBaker {
     }
     if (source.packed >= 0) source.place = SourceRecord::Place::Packed;
     // A file that has the old bytes has not the new ones.
-    else if (is_new && source.place != SourceRecord::Place::Embedded) source.place = SourceRecord::Place::Absent;
+    else if (is_new && source.place != SourceRecord::Place::Embedded)
+      source.place = SourceRecord::Place::Absent;
     source.offset = source.bytes = 0;
     const auto base = static_cast<size_t>(model_.sources[i]);
     return result_.add_source(std::move(source), is_new ? std::nullopt : std::optional(base), std::move(tensor));
@@ -140,8 +141,7 @@ class ModelBaker {
 std::vector<bool> changed_sources(const Program& program, const SwapReport& report) {
   std::vector<bool> changed;
   for (const SourceInfo& source : program.sources)
-    changed.push_back(!source.name.empty() &&
-                      std::ranges::find(report.replaced, source.name) != report.replaced.end());
+    changed.push_back(!source.name.empty() && std::ranges::find(report.replaced, source.name) != report.replaced.end());
   return changed;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "base/checked_math.h"
 #include "runtime/text_memory.h"
@@ -320,10 +321,18 @@ class PlanRun::Services final : public KernelServices {
   }
   int64_t max_loop_iterations() override { return run_.state().limits->loop_iterations; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
-    if (ThreadPool* pool = run_.state().pool)
-      pool->parallel_for(chunks, body);
+    RunState& state = run_.state();
+    const auto caller = std::this_thread::get_id();
+    // Only the thread that runs the plan asks whether to go on; the others see its answer.
+    const auto until_stopped = [&](int64_t i) {
+      if (std::this_thread::get_id() == caller && state.must_stop())
+        state.stopped.store(true, std::memory_order_relaxed);
+      if (!state.stopped.load(std::memory_order_relaxed)) body(i);
+    };
+    if (state.pool)
+      state.pool->parallel_for(chunks, until_stopped);
     else
-      KernelServices::parallel_for(chunks, body);
+      KernelServices::parallel_for(chunks, until_stopped);
   }
 
  private:
@@ -356,6 +365,7 @@ Status PlanRun::run_step(size_t s, const std::vector<PlacedValue>& placed) {
   const int64_t begin = state_.profile ? now_ns() : 0;
   TN_RETURN_IF_ERROR(
       call_kernel(prepared_.kernel(s), step.params, input_views_, boxed_inputs_, output_views_, services));
+  if (state_.stopped) return error(Code::Cancelled, "the run was cancelled");
   if (state_.profile)
     state_.profile->push_back({step.origin, step.family, begin - state_.profile_origin_ns, now_ns() - begin});
 

@@ -12,7 +12,8 @@ std::shared_ptr<const std::vector<bool>> fixed_slots(const Program& program) {
   for (const Guard& guard : program.guards) fixed_source[static_cast<size_t>(guard.source)] = true;
   auto fixed = std::make_shared<std::vector<bool>>();
   for (const WeightEntry& entry : program.weight_program)
-    fixed->push_back(std::ranges::all_of(entry.sources, [&](int32_t id) { return fixed_source[static_cast<size_t>(id)]; }));
+    fixed->push_back(
+        std::ranges::all_of(entry.sources, [&](int32_t id) { return fixed_source[static_cast<size_t>(id)]; }));
   return fixed;
 }
 

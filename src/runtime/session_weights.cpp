@@ -7,9 +7,8 @@
 namespace tenon {
 
 Hash128 Session::plan_key() const {
-  std::call_once(plan_key_made_, [this] {
-    plan_key_ = options_.plan_key ? *options_.plan_key : tenon::plan_key(*program_);
-  });
+  std::call_once(plan_key_made_,
+                 [this] { plan_key_ = options_.plan_key ? *options_.plan_key : tenon::plan_key(*program_); });
   return plan_key_;
 }
 
@@ -36,8 +35,7 @@ Result<SwapTools> Session::swap_tools() {
   return SwapTools{*weight_program_, *spare_, budget_, options_.pool.get(), nullptr};
 }
 
-Result<SwapReport> Session::set_weights(const std::shared_ptr<const WeightSource>& source,
-                                        const SwapOptions& options) {
+Result<SwapReport> Session::set_weights(const std::shared_ptr<const WeightSource>& source, const SwapOptions& options) {
   Session* self = this;
   TN_ASSIGN_OR_RETURN(auto reports, set_weights_together(std::span(&self, 1), source, options));
   return std::move(reports[0]);

@@ -108,8 +108,7 @@ class SlotMaker {
   // The tensor itself when nobody can change it any more, else a copy.
   Result<Tensor> own(const Tensor& tensor, ThreadPool* pool) {
     if (lasting_ && tensor.owner()) return tensor;
-    if (tensor.dtype() == DType::String)
-      return Tensor::of<std::string>(tensor.dims(), tensor.as<std::string>());
+    if (tensor.dtype() == DType::String) return Tensor::of<std::string>(tensor.dims(), tensor.as<std::string>());
     TN_ASSIGN_OR_RETURN(Tensor copy, tools_.spare.take(tensor.dtype(), tensor.dims()));
     copy_bytes(tensor.view(), copy.view(), pool);
     return copy;

@@ -95,8 +95,10 @@ class SwapCheck {
       if (options_.strict && !known.contains(name)) refuse(Code::InvalidArgument, fmt::format("extra: '{}'", name));
     }
     for (const std::string& name : only_) {
-      if (!known.contains(name)) refuse(Code::NotFound, fmt::format("the model has no weight '{}'", name));
-      else if (!source_.find(name)) refuse(Code::NotFound, fmt::format("missing: '{}'", name));
+      if (!known.contains(name))
+        refuse(Code::NotFound, fmt::format("the model has no weight '{}'", name));
+      else if (!source_.find(name))
+        refuse(Code::NotFound, fmt::format("missing: '{}'", name));
     }
   }
 

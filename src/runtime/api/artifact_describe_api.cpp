@@ -12,8 +12,8 @@ namespace tenon::api {
 namespace {
 
 json to_json(const SwapReport& r) {
-  return {{"replaced", r.replaced},   {"kept", r.kept},   {"ignored", r.ignored},
-          {"not_finite", r.not_finite}, {"slots", r.slots}, {"slots_redone", r.slots_redone},
+  return {{"replaced", r.replaced},         {"kept", r.kept},      {"ignored", r.ignored},
+          {"not_finite", r.not_finite},     {"slots", r.slots},    {"slots_redone", r.slots_redone},
           {"bytes_redone", r.bytes_redone}, {"seconds", r.seconds}};
 }
 
@@ -71,8 +71,7 @@ class ExpressionText {
  private:
   std::string source(size_t i) const {
     const SourceInfo& info = program_.sources[static_cast<size_t>(entry_.sources[i])];
-    return info.name.empty() ? fmt::format("{}{}", dtype_name(info.dtype), shape_text(to_shape(info.dims)))
-                             : info.name;
+    return info.name.empty() ? fmt::format("{}{}", dtype_name(info.dtype), shape_text(to_shape(info.dims))) : info.name;
   }
   std::string value(PlanValueId v) const {
     const Plan& plan = *entry_.expression;
@@ -112,7 +111,7 @@ void add_users(const Plan& plan, std::vector<std::vector<std::string>>& users) {
     const PlanValueId v = plan.outputs[i];
     if (v != kNoValue && plan.values[static_cast<size_t>(v)].storage == Storage::Slot)
       users[static_cast<size_t>(plan.values[static_cast<size_t>(v)].slot)].push_back("output '" + plan.output_names[i] +
-                                                                                    "'");
+                                                                                     "'");
   }
 }
 
@@ -199,9 +198,7 @@ json describe_sources(const ArtifactContents& contents) {
 json describe_plan(const ModelRecord& model) {
   json steps = json::array();
   for (const Step& step : model.program->plan.steps)
-    steps.push_back({{"node", step.origin},
-                     {"kernel", step.family},
-                     {"params", params_text(step.op, step.params)}});
+    steps.push_back({{"node", step.origin}, {"kernel", step.family}, {"params", params_text(step.op, step.params)}});
   return {{"model", model.name}, {"steps", std::move(steps)}};
 }
 

@@ -57,8 +57,7 @@ ValueId scaled_weight(GraphEdit& edit, const Claim& claim) {
   const auto reshape = [&](ValueId v, const std::vector<int64_t>& dims) {
     return edit.emit(OpId::Reshape, {}, {v, edit.constant(Tensor::of_ints(dims))});
   };
-  const ValueId scaled =
-      edit.emit(OpId::Mul, {}, {reshape(claim.weight, grouped), reshape(claim.scale, factors)});
+  const ValueId scaled = edit.emit(OpId::Mul, {}, {reshape(claim.weight, grouped), reshape(claim.scale, factors)});
   return reshape(scaled, original);
 }
 
