@@ -6,7 +6,6 @@
 
 #include "plan/artifact.h"
 #include "runtime/session.h"
-#include "tensor/tensor.h"
 #include "wire/onnx_model.h"
 
 namespace tenon {

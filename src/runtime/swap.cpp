@@ -1,5 +1,6 @@
 #include "runtime/swap.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 

@@ -1,13 +1,8 @@
 #pragma once
 
 #include <functional>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
 
 #include "base/hash.h"
-#include "tensor/tensor.h"
 #include "weights/weight_source.h"
 
 namespace tenon {
