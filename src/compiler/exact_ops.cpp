@@ -2,17 +2,17 @@
 
 namespace tenon {
 
-bool is_exact_op(OpId op) {
+bool is_exact_op(OpId op, DType result) {
   switch (op) {
+    // Integers may be divided by zero.
+    case OpId::Div:
+      return is_float(result);
     // Elements that only move.
     case OpId::BitCast:
     case OpId::Concat:
     case OpId::DepthToSpace:
     case OpId::Expand:
     case OpId::Flatten:
-    case OpId::Gather:
-    case OpId::GatherElements:
-    case OpId::GatherND:
     case OpId::Identity:
     case OpId::PackPanels:
     case OpId::Pad:
@@ -33,7 +33,6 @@ bool is_exact_op(OpId op) {
     case OpId::Ceil:
     case OpId::Clip:
     case OpId::DequantizeLinear:
-    case OpId::Div:
     case OpId::Floor:
     case OpId::Max:
     case OpId::Min:

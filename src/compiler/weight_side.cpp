@@ -30,7 +30,9 @@ WeightSide::WeightSide(const Graph& graph, bool move_nodes)
 
 void WeightSide::hold_results(NodeId id) {
   const GraphNode& node = graph_.nodes[static_cast<size_t>(id)];
-  if (!is_exact_op(node.op) || !node.bodies.empty()) return;
+  const DType result =
+      node.outputs.empty() || node.outputs[0] == kNone ? DType::Undefined : graph_.value(node.outputs[0]).type.dtype;
+  if (!is_exact_op(node.op, result) || !node.bodies.empty()) return;
   std::vector<ValueId> from;
   for (ValueId v : node.inputs) {
     if (v == kNone) continue;
