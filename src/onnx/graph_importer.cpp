@@ -156,8 +156,9 @@ Status GraphImporter::import_initializers(const wire::Graph& wire_graph, const s
 
   auto add = [&](wire::Bytes name, Constant constant) -> Status {
     if (!input_names.contains(name)) return add_constant(name, std::move(constant));
-    if (!overridable) {
+    if (!overridable || model_.options.frozen.contains(name)) {
       if (!frozen.insert(name).second) return invalid_model("the initializer '{}' is given twice", name);
+      if (is_top) model_.model.frozen_inputs.emplace_back(name);
       return add_constant(name, std::move(constant));
     }
     default_bytes +=

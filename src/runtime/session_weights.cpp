@@ -7,9 +7,8 @@
 namespace tenon {
 
 Hash128 Session::plan_key() const {
-  std::call_once(plan_key_made_, [this] {
-    plan_key_ = options_.plan_key ? *options_.plan_key : tenon::plan_key(*program_);
-  });
+  std::call_once(plan_key_made_,
+                 [this] { plan_key_ = options_.plan_key ? *options_.plan_key : tenon::plan_key(*program_); });
   return plan_key_;
 }
 
@@ -36,8 +35,7 @@ Result<SwapTools> Session::swap_tools() {
   return SwapTools{*weight_program_, *spare_, budget_, options_.pool.get(), nullptr};
 }
 
-Result<SwapReport> Session::set_weights(const std::shared_ptr<const WeightSource>& source,
-                                        const SwapOptions& options) {
+Result<SwapReport> Session::set_weights(const std::shared_ptr<const WeightSource>& source, const SwapOptions& options) {
   Session* self = this;
   TN_ASSIGN_OR_RETURN(auto reports, set_weights_together(std::span(&self, 1), source, options));
   return std::move(reports[0]);
@@ -53,12 +51,15 @@ Result<std::vector<SwapReport>> Session::set_weights_together(std::span<Session*
   std::vector<std::unique_lock<std::mutex>> swapping;
   for (Session* session : ordered) swapping.emplace_back(session->swap_mutex_);
 
+  SwapOptions together = options;
+  for (const Session* session : ordered)
+    for (const SourceInfo& info : session->program_->sources) together.elsewhere.insert(info.name);
   std::map<std::string, Tensor> shared;
   std::map<Session*, NewWeights> made;
   for (Session* session : ordered) {
     TN_ASSIGN_OR_RETURN(SwapTools tools, session->swap_tools());
     if (ordered.size() > 1) tools.shared = &shared;
-    TN_ASSIGN_OR_RETURN(NewWeights weights, make_new_weights(tools, *session->weights(), source, options));
+    TN_ASSIGN_OR_RETURN(NewWeights weights, make_new_weights(tools, *session->weights(), source, together));
     made.emplace(session, std::move(weights));
   }
   std::vector<std::shared_ptr<const WeightSnapshot>> retired;  // freed after the locks

@@ -12,8 +12,8 @@ namespace tenon::api {
 namespace {
 
 json to_json(const SwapReport& r) {
-  return {{"replaced", r.replaced},   {"kept", r.kept},   {"ignored", r.ignored},
-          {"not_finite", r.not_finite}, {"slots", r.slots}, {"slots_redone", r.slots_redone},
+  return {{"replaced", r.replaced},         {"kept", r.kept},      {"ignored", r.ignored},
+          {"not_finite", r.not_finite},     {"slots", r.slots},    {"slots_redone", r.slots_redone},
           {"bytes_redone", r.bytes_redone}, {"seconds", r.seconds}};
 }
 
@@ -33,9 +33,11 @@ int64_t bytes_of(DType dtype, const std::vector<int64_t>& dims) {
   return storage_bytes(dtype, count_of(dims)).value_or(0);
 }
 
-json describe_models(const ArtifactContents& contents) {
+json describe_models(const Image& image) {
+  const ArtifactContents& contents = image.contents();
   json models = json::array();
-  for (const ModelRecord& model : contents.models) {
+  for (size_t m = 0; m < contents.models.size(); ++m) {
+    const ModelRecord& model = contents.models[m];
     int64_t packed = 0;
     size_t open = 0;
     for (const int32_t slot : model.slots) {
@@ -46,6 +48,7 @@ json describe_models(const ArtifactContents& contents) {
     }
     models.push_back({{"name", model.name},
                       {"plan_key", model.plan_key.hex()},
+                      {"source_file", image.source_file(m)},
                       {"source_content", model.source_content.hex()},
                       {"made_from", model.made_from.hex()},
                       {"steps", model.program->plan.steps.size()},
@@ -71,8 +74,7 @@ class ExpressionText {
  private:
   std::string source(size_t i) const {
     const SourceInfo& info = program_.sources[static_cast<size_t>(entry_.sources[i])];
-    return info.name.empty() ? fmt::format("{}{}", dtype_name(info.dtype), shape_text(to_shape(info.dims)))
-                             : info.name;
+    return info.name.empty() ? fmt::format("{}{}", dtype_name(info.dtype), shape_text(to_shape(info.dims))) : info.name;
   }
   std::string value(PlanValueId v) const {
     const Plan& plan = *entry_.expression;
@@ -112,7 +114,7 @@ void add_users(const Plan& plan, std::vector<std::vector<std::string>>& users) {
     const PlanValueId v = plan.outputs[i];
     if (v != kNoValue && plan.values[static_cast<size_t>(v)].storage == Storage::Slot)
       users[static_cast<size_t>(plan.values[static_cast<size_t>(v)].slot)].push_back("output '" + plan.output_names[i] +
-                                                                                    "'");
+                                                                                     "'");
   }
 }
 
@@ -199,15 +201,14 @@ json describe_sources(const ArtifactContents& contents) {
 json describe_plan(const ModelRecord& model) {
   json steps = json::array();
   for (const Step& step : model.program->plan.steps)
-    steps.push_back({{"node", step.origin},
-                     {"kernel", step.family},
-                     {"params", params_text(step.op, step.params)}});
+    steps.push_back({{"node", step.origin}, {"kernel", step.family}, {"params", params_text(step.op, step.params)}});
   return {{"model", model.name}, {"steps", std::move(steps)}};
 }
 
-Status add_section(const ArtifactContents& contents, std::string_view section, json& result) {
+Status add_section(const Image& image, std::string_view section, json& result) {
+  const ArtifactContents& contents = image.contents();
   if (section == "models") {
-    result["models"] = describe_models(contents);
+    result["models"] = describe_models(image);
   } else if (section == "packed") {
     result["packed"] = describe_packed(contents);
   } else if (section == "sources") {
@@ -233,7 +234,7 @@ extern "C" tn_status* tn_artifact_describe(const tn_artifact* artifact, const ch
     std::string_view rest = sections ? sections : "models";
     while (!rest.empty()) {
       const size_t comma = rest.find(',');
-      TN_RETURN_IF_ERROR(add_section(contents, rest.substr(0, comma), result));
+      TN_RETURN_IF_ERROR(add_section(*artifact->image, rest.substr(0, comma), result));
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     }
     *text = api::copy_text(result.dump(2, ' ', false, json::error_handler_t::replace));
