@@ -128,7 +128,7 @@ tn_status* tn_compile(tn_context* context, const tn_model* const* models, const 
   return api::guarded([&]() -> Status {
     if (!models || !names || !artifact) return invalid_argument("models, names and artifact must not be NULL");
     TN_ASSIGN_OR_RETURN(CompileRequest request, read_compile_options(options));
-    request.build.pool = api::context_or_default(context).pool();
+    request.build.pool = api::context_pool(context);
     std::set<std::string> known;
     for (size_t i = 0; i < count; ++i) {
       if (!models[i] || !names[i]) return invalid_argument("model {} or its name is NULL", i);

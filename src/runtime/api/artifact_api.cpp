@@ -82,7 +82,7 @@ const char* tn_artifact_model_name(const tn_artifact* artifact, size_t model) {
 tn_status* tn_artifact_verify(const tn_artifact* artifact, char** text) {
   return api::guarded([&]() -> Status {
     if (!artifact) return invalid_argument("artifact must not be NULL");
-    const auto pool = api::context_or_default(nullptr).pool();
+    const auto pool = api::context_pool(nullptr);
     TN_ASSIGN_OR_RETURN(const ImageCheck check, verify_image(artifact->image, pool.get()));
     if (text)
       *text = api::copy_text(
@@ -99,7 +99,7 @@ tn_status* tn_artifact_bake(tn_context* context, const tn_artifact* artifact, co
     TN_ASSIGN_OR_RETURN(const SwapOptions swap, api::read_swap_options(options));
     TN_ASSIGN_OR_RETURN(const auto weights, api::weight_source(*source, source_layout(*artifact->image)));
     TN_ASSIGN_OR_RETURN(BakedImage made,
-                        bake(artifact->image, weights, swap, api::context_or_default(context).pool()));
+                        bake(artifact->image, weights, swap, api::context_pool(context)));
     if (report) *report = api::copy_text(api::reports_json(made.reports, true));
     *baked = new tn_artifact{std::move(made.image)};
     return {};

@@ -26,12 +26,8 @@ struct tn_options {
 struct tn_context {
   tenon::Limits limits;
   int threads = 0;  // 0: what the CPU quota allows
-  // Made when something first runs here; null when there is one thread only.
-  std::shared_ptr<tenon::ThreadPool> pool();
-
- private:
-  std::once_flag pool_made_;
-  std::shared_ptr<tenon::ThreadPool> pool_;
+  std::once_flag pool_made;
+  std::shared_ptr<tenon::ThreadPool> pool;  // see context_pool()
 };
 
 struct tn_value {
@@ -63,6 +59,8 @@ namespace tenon::api {
 
 // The context itself, or the default one for NULL.
 tn_context& context_or_default(tn_context* context);
+// Its threads, made when something first runs there; null when the caller's is the only one.
+std::shared_ptr<ThreadPool> context_pool(tn_context* context);
 tn_session* make_session_handle(std::unique_ptr<Session> session);
 std::unique_ptr<tn_type> make_type_handle(const Type& type);
 

@@ -136,15 +136,16 @@ tn_context& context_or_default(tn_context* context) {
   return context ? *context : *shared;
 }
 
-}  // namespace tenon::api
-
-std::shared_ptr<ThreadPool> tn_context::pool() {
-  std::call_once(pool_made_, [this] {
-    const int wanted = tn_context_threads(this);
-    if (wanted > 1) pool_ = std::make_shared<ThreadPool>(wanted - 1);
+std::shared_ptr<ThreadPool> context_pool(tn_context* context) {
+  tn_context& chosen = context_or_default(context);
+  std::call_once(chosen.pool_made, [&] {
+    const int wanted = tn_context_threads(&chosen);
+    if (wanted > 1) chosen.pool = std::make_shared<ThreadPool>(wanted - 1);
   });
-  return pool_;
+  return chosen.pool;
 }
+
+}  // namespace tenon::api
 
 extern "C" {
 

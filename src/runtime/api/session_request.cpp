@@ -38,9 +38,8 @@ void SessionRequest::read(OptionReader& reader) {
 }
 
 void SessionRequest::use(tn_context* context) {
-  tn_context& chosen = context_or_default(context);
-  settings.limits = chosen.limits;
-  settings.pool = chosen.pool();
+  settings.limits = context_or_default(context).limits;
+  settings.pool = context_pool(context);
 }
 
 std::shared_ptr<const Program> SessionRequest::apply(const std::shared_ptr<const Program>& program) const {

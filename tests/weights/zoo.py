@@ -1,0 +1,244 @@
+"""Small models, each with a way of using weights that a compile folds and a swap must keep.
+
+A model is a function of a numpy Generator: the same graph for every generator, with other weights."""
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+OPSET = 21
+
+
+def weight(name, array):
+    return numpy_helper.from_array(np.ascontiguousarray(array), name)
+
+
+def floats(rng, *shape, scale=0.5):
+    return (rng.standard_normal(shape) * scale).astype(np.float32)
+
+
+def positive(rng, *shape):
+    return (rng.random(shape) + 0.5).astype(np.float32)
+
+
+def model(nodes, inputs, outputs, initializers, functions=(), ir_version=10, more_opsets=()):
+    """inputs and outputs: (name, element type, shape)."""
+    values = [[helper.make_tensor_value_info(*value) for value in side] for side in (inputs, outputs)]
+    graph = helper.make_graph(list(nodes), "zoo", *values, initializer=list(initializers))
+    opsets = [helper.make_opsetid("", OPSET), *more_opsets]
+    made = helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=ir_version)
+    onnx.checker.check_model(made)
+    return made
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs, outputs, name=f"{op}_{outputs[0]}", **attributes)
+
+
+FLOAT = TensorProto.FLOAT
+
+
+def norm_weights(rng, prefix, channels):
+    return [weight(f"{prefix}.gamma", positive(rng, channels)), weight(f"{prefix}.beta", floats(rng, channels)),
+            weight(f"{prefix}.mean", floats(rng, channels)), weight(f"{prefix}.var", positive(rng, channels))]
+
+
+def norm(prefix, x, y, **attributes):
+    return node("BatchNormalization", [x] + [f"{prefix}.{part}" for part in ("gamma", "beta", "mean", "var")], [y],
+                **attributes)
+
+
+def conv_norm_relu(rng):
+    return model(
+        [node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1]), norm("n", "c", "d"), node("Relu", ["d"], ["y"])],
+        [("x", FLOAT, ["batch", 3, "h", "v"])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 20, 3, 3, 3)), weight("b", floats(rng, 20)), *norm_weights(rng, "n", 20)])
+
+
+def conv_scale_shift_norm(rng):
+    """Mul and Add by constants between a convolution and its normalization."""
+    return model(
+        [node("Conv", ["x", "w"], ["c"], strides=[2, 2], group=2), node("Mul", ["c", "s"], ["d"]),
+         node("Add", ["d", "t"], ["e"]), norm("n", "e", "f"), node("Sub", ["f", "u"], ["g"]),
+         node("Div", ["g", "v"], ["h"]), node("Clip", ["h", "low", "high"], ["y"])],
+        [("x", FLOAT, ["batch", 4, 9, 9])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 6, 2, 3, 3)), weight("s", positive(rng, 1, 6, 1, 1)), weight("t", floats(rng, 6, 1, 1)),
+         *norm_weights(rng, "n", 6), weight("u", floats(rng, 1)), weight("v", positive(rng, 6, 1, 1)),
+         weight("low", np.float32(-0.5)), weight("high", np.float32(2))])
+
+
+def depthwise_conv(rng):
+    return model(
+        [node("Conv", ["x", "w", "b"], ["c"], group=18, pads=[1, 1, 1, 1]), norm("n", "c", "d"),
+         node("HardSwish", ["d"], ["y"])],
+        [("x", FLOAT, [1, 18, 8, 8])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 18, 1, 3, 3)), weight("b", floats(rng, 18)), *norm_weights(rng, "n", 18)])
+
+
+def transposed_conv_norm(rng):
+    return model(
+        [node("ConvTranspose", ["x", "w", "b"], ["c"], group=2, strides=[2, 2]), norm("n", "c", "d"),
+         node("Mul", ["d", "s"], ["y"])],
+        [("x", FLOAT, ["batch", 4, 5, 5])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 4, 3, 3, 3)), weight("b", floats(rng, 6)), *norm_weights(rng, "n", 6),
+         weight("s", positive(rng, 6, 1, 1))])
+
+
+def gemm_norm(rng):
+    return model(
+        [node("Gemm", ["x", "w", "b"], ["c"], transB=1, alpha=0.5, beta=2.0), norm("n", "c", "d"),
+         node("Sigmoid", ["d"], ["y"])],
+        [("x", FLOAT, ["batch", 10])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 33, 10)), weight("b", floats(rng, 33)), *norm_weights(rng, "n", 33)])
+
+
+def matmul_norm(rng):
+    return model(
+        [node("MatMul", ["x", "w"], ["c"]), node("Add", ["c", "b"], ["d"]), norm("n", "d", "e"),
+         node("LeakyRelu", ["e"], ["y"], alpha=0.2)],
+        [("x", FLOAT, ["batch", 7])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 7, 19)), weight("b", floats(rng, 1, 19)), *norm_weights(rng, "n", 19)])
+
+
+def bias_and_scale(rng):
+    return model(
+        [node("MatMul", ["x", "w"], ["c"]), node("Mul", ["c", "s"], ["d"]), node("Add", ["b", "d"], ["e"]),
+         node("Gelu", ["e"], ["y"])],
+        [("x", FLOAT, ["batch", "time", 12])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 12, 16)), weight("s", np.float32(rng.random() + 0.5)), weight("b", floats(rng, 16))])
+
+
+def transposed_and_cast(rng):
+    """Weights stored as float16 and bfloat16 and transposed, computed in float."""
+    bf16 = helper.make_tensor("v", TensorProto.BFLOAT16, [17, 9], floats(rng, 17, 9).ravel().tolist())
+    return model(
+        [node("Cast", ["w"], ["wf"], to=FLOAT), node("Transpose", ["wf"], ["wt"], perm=[1, 0]),
+         node("MatMul", ["x", "wt"], ["c"]), node("Cast", ["v"], ["vf"], to=FLOAT), node("MatMul", ["c", "vf"], ["y"])],
+        [("x", FLOAT, ["batch", 5])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 17, 5).astype(np.float16)), bf16])
+
+
+def _quantized(rng, name, dtype, code, shape, axis, scale_shape, zero=True, block=0):
+    low, high = {"int8": (-128, 128), "uint8": (0, 256), "int4": (-8, 8)}[dtype]
+    values = rng.integers(low, high, shape)
+    made = [helper.make_tensor(name, code, shape, values.ravel().tolist()),
+            weight(f"{name}.scale", positive(rng, *scale_shape) * np.float32(0.02))]
+    inputs = [name, f"{name}.scale"]
+    if zero:
+        points = rng.integers(low // 4, high // 4, scale_shape)
+        made.append(helper.make_tensor(f"{name}.zero", code, list(scale_shape), points.ravel().tolist()))
+        inputs.append(f"{name}.zero")
+    attributes = {"axis": axis} | ({"block_size": block} if block else {})
+    return made, node("DequantizeLinear", inputs, [f"{name}.float"], **attributes)
+
+
+def dequantized(rng):
+    """Per tensor, per channel and per block; int8, uint8 and int4."""
+    a, dequantize_a = _quantized(rng, "a", "int8", TensorProto.INT8, [8, 16], 1, ())
+    b, dequantize_b = _quantized(rng, "b", "uint8", TensorProto.UINT8, [16, 12], 1, (12,))
+    c, dequantize_c = _quantized(rng, "c", "int4", TensorProto.INT4, [12, 6], 0, (3, 6), block=4)
+    return model(
+        [dequantize_a, dequantize_b, dequantize_c, node("MatMul", ["x", "a.float"], ["p"]), node("Relu", ["p"], ["q"]),
+         node("MatMul", ["q", "b.float"], ["r"]), node("MatMul", ["r", "c.float"], ["y"])],
+        [("x", FLOAT, ["batch", 8])], [("y", FLOAT, None)], [*a, *b, *c])
+
+
+def attention_projections(rng):
+    """Three products of one input, as the projections of an attention."""
+    names = "qkv"
+    nodes, weights = [], []
+    for name in names:
+        nodes += [node("MatMul", ["x", f"w{name}"], [f"m{name}"]), node("Add", [f"m{name}", f"b{name}"], [name])]
+        weights += [weight(f"w{name}", floats(rng, 24, 24)), weight(f"b{name}", floats(rng, 24))]
+    nodes += [node("Transpose", ["k"], ["kt"], perm=[0, 2, 1]), node("MatMul", ["q", "kt"], ["s"]),
+              node("Softmax", ["s"], ["p"], axis=-1), node("MatMul", ["p", "v"], ["y"])]
+    return model(nodes, [("x", FLOAT, ["batch", "time", 24])], [("y", FLOAT, None)], weights)
+
+
+def tied_embedding(rng):
+    return model(
+        [node("Gather", ["e", "ids"], ["g"]), node("Transpose", ["e"], ["et"], perm=[1, 0]),
+         node("MatMul", ["g", "et"], ["y"])],
+        [("ids", TensorProto.INT64, ["batch", "time"])], [("y", FLOAT, None)], [weight("e", floats(rng, 40, 12))])
+
+
+def weights_in_bodies(rng):
+    """Both branches name their weight alike."""
+
+    def branch(name):
+        return helper.make_graph([node("MatMul", ["x", "w"], [f"r{name}"])], name, [],
+                                 [helper.make_tensor_value_info(f"r{name}", FLOAT, None)],
+                                 initializer=[weight("w", floats(rng, 6, 6))])
+
+    body = helper.make_graph(
+        [node("Identity", ["more"], ["again"]), node("MatMul", ["state", "lw"], ["m"]), node("Add", ["m", "lb"], ["next"])],
+        "body",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, []),
+         helper.make_tensor_value_info("more", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("state", FLOAT, None)],
+        [helper.make_tensor_value_info("again", TensorProto.BOOL, []),
+         helper.make_tensor_value_info("next", FLOAT, None)],
+        initializer=[weight("lw", floats(rng, 6, 6)), weight("lb", floats(rng, 6))])
+    return model(
+        [node("If", ["c"], ["h"], then_branch=branch("then"), else_branch=branch("other")),
+         node("Loop", ["n", "", "h"], ["y"], body=body)],
+        [("x", FLOAT, ["batch", 6]), ("c", TensorProto.BOOL, [])], [("y", FLOAT, None)],
+        [weight("n", np.int64(3))])
+
+
+def weights_in_functions(rng):
+    """One constant of a function body, called twice."""
+    function = helper.make_function(
+        "local", "Dense", ["a"], ["b"],
+        [helper.make_node("Constant", [], ["fw"], value=numpy_helper.from_array(floats(rng, 8, 8), "fw")),
+         helper.make_node("MatMul", ["a", "fw"], ["m"]), helper.make_node("Relu", ["m"], ["b"])],
+        [helper.make_opsetid("", OPSET)])
+    return model(
+        [helper.make_node("Dense", ["x"], ["h"], domain="local", name="first"),
+         helper.make_node("Dense", ["h"], ["y"], domain="local", name="second")],
+        [("x", FLOAT, ["batch", 8])], [("y", FLOAT, None)], [], functions=[function],
+        more_opsets=[helper.make_opsetid("local", 1)])
+
+
+def weight_is_output(rng):
+    return model([node("MatMul", ["x", "w"], ["y"])], [("x", FLOAT, ["batch", 5])],
+                 [("y", FLOAT, None), ("w", FLOAT, [5, 18])], [weight("w", floats(rng, 5, 18))])
+
+
+def weight_is_input(rng):
+    """Listed as input before IR version 4: a weight all the same."""
+    return model([node("MatMul", ["x", "w"], ["y"])], [("x", FLOAT, ["batch", 5]), ("w", FLOAT, [5, 18])],
+                 [("y", FLOAT, None)], [weight("w", floats(rng, 5, 18))], ir_version=3)
+
+
+def reshaped_by_constants(rng):
+    return model(
+        [node("Reshape", ["x", "shape"], ["r"]), node("MatMul", ["r", "w"], ["m"]),
+         node("Reshape", ["w2", "shape2"], ["v"]), node("MatMul", ["m", "v"], ["y"])],
+        [("x", FLOAT, ["batch", 12])], [("y", FLOAT, None)],
+        [weight("shape", np.array([-1, 4], np.int64)), weight("w", floats(rng, 4, 20)), weight("w2", floats(rng, 100)),
+         weight("shape2", np.array([20, 5], np.int64))])
+
+
+ZOO = {f.__name__: f for f in (
+    conv_norm_relu, conv_scale_shift_norm, depthwise_conv, transposed_conv_norm, gemm_norm, matmul_norm, bias_and_scale,
+    transposed_and_cast, dequantized, attention_projections, tied_embedding, weights_in_bodies, weights_in_functions,
+    weight_is_output, weight_is_input, reshaped_by_constants)}
+
+
+def feed(made, rng):
+    """Inputs for a model of the zoo."""
+    initial = {tensor.name for tensor in made.graph.initializer}
+    feeds = {}
+    for value in made.graph.input:
+        if value.name in initial:
+            continue
+        tensor = value.type.tensor_type
+        dims = [d.dim_value or {"batch": 2, "time": 5, "h": 7, "v": 6}[d.dim_param] for d in tensor.shape.dim]
+        if tensor.elem_type == TensorProto.INT64:
+            feeds[value.name] = rng.integers(0, 40, dims)
+        elif tensor.elem_type == TensorProto.BOOL:
+            feeds[value.name] = np.array(True)
+        else:
+            feeds[value.name] = floats(rng, *dims)
+    return feeds
