@@ -29,6 +29,9 @@ class Arguments {
   // May be given many times, one value each.
   void texts(const std::string& names, std::vector<std::string>& target, const std::string& value,
              const std::string& help);
+  // The same, where the value may be left out: then it counts as "".
+  void optional_texts(const std::string& names, std::vector<std::string>& target, const std::string& value,
+                      const std::string& help);
   void integer(const std::string& names, int64_t& target, int64_t low, int64_t high, const std::string& help);
   // Not negative and finite.
   void number(const std::string& names, double& target, const std::string& help);
