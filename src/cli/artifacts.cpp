@@ -27,7 +27,8 @@ ArtifactGroup group_of_file(const std::string& path) {
     return ArtifactGroup{fs::path(path).parent_path().string(),
                          {path},
                          described["weights_file"].text(),
-                         described["content_id"].text()};
+                         described["content_id"].text(),
+                         ""};
   });
 }
 
@@ -45,7 +46,9 @@ std::vector<ArtifactGroup> groups_in_folder(const std::string& folder) {
     try {
       if (!tenon::is_context_file(path)) continue;
       one = group_of_file(path);
-    } catch (const std::exception&) {
+    } catch (const std::exception& error) {
+      // By its name it should be one; others are none of our business.
+      if (path.ends_with("_ctx.onnx")) groups.push_back({folder, {path}, "", "", in_file(path, error.what())});
       continue;
     }
     // Embedded weights belong to their own file, whatever is in them.
@@ -67,6 +70,7 @@ std::vector<ArtifactGroup> find_groups(const std::string& path) {
 }
 
 tenon::Artifact open_group(const ArtifactGroup& group, const tenon::Options& options) {
+  if (!group.problem.empty()) throw Failure(kCannotLoad, group.problem);
   return refusing(kCannotLoad, group.paths[0], [&] { return tenon::Artifact::load(group.paths, options); });
 }
 

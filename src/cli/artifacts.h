@@ -14,6 +14,7 @@ struct ArtifactGroup {
   std::vector<std::string> paths;  // sorted
   std::string weights_file;        // "" when embedded
   std::string content_id;
+  std::string problem;  // why the one file cannot be read
   bool embedded() const { return weights_file.empty(); }
   // Of the weights file, before the dash; of the context file when they are embedded.
   std::string weights_name() const;

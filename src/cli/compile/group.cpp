@@ -174,7 +174,12 @@ bool GroupCompiler::validate(const tenon::Publication& staged, const std::vector
   }
   console_.progress("comparing with the reference");
   for_each_parallel(order.size(), settings_.jobs, [&](size_t i) {
-    order[i]->validation = validate_staged(settings_, order[i]->path, staged.path(i));
+    StagedCheck check{order[i]->path, staged.path(i)};
+    check.threads = std::max<int64_t>(1, context_.threads() / settings_.jobs);
+    check.cpu_isa = settings_.isa();
+    check.freeze_all = settings_.freeze_all;
+    check.frozen = settings_.frozen;
+    order[i]->validation = validate_staged(check);
     order[i]->seconds += order[i]->validation["seconds"].number();
   });
   bool good = true;

@@ -2,6 +2,7 @@
 #include "cli/compile/validate.h"
 
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,24 +13,18 @@
 #include <cstring>
 #include <optional>
 
-#include "tenon/tenon.hpp"
-
 extern char** environ;
 
 namespace cli {
 
 namespace {
 
-Json request_for(const CompileSettings& settings, const std::string& model, const std::string& context) {
+Json request_for(const StagedCheck& check) {
   Json frozen(Json::Array{});
-  for (const std::string& name : settings.frozen) frozen.push(name);
-  const int64_t all = settings.threads > 0 ? settings.threads : tn_context_threads(nullptr);
-  return Json::Object{{"model", model},
-                      {"context", context},
-                      {"threads", std::max<int64_t>(1, all / settings.jobs)},
-                      {"cpu_isa", settings.isa()},
-                      {"freeze_all", settings.freeze_all},
-                      {"frozen", std::move(frozen)}};
+  for (const std::string& name : check.frozen) frozen.push(name);
+  return Json::Object{{"model", check.model},        {"context", check.context}, {"threads", check.threads},
+                      {"seed", check.seed},          {"cpu_isa", check.cpu_isa}, {"freeze_all", check.freeze_all},
+                      {"frozen", std::move(frozen)}, {"rtol", check.rtol},       {"atol", check.atol}};
 }
 
 Json verdict(const char* word, const std::string& message) {
@@ -82,9 +77,9 @@ class Child {
 
 }  // namespace
 
-Json validate_staged(const CompileSettings& settings, const std::string& model, const std::string& context) {
+Json validate_staged(const StagedCheck& check) {
   const auto start = std::chrono::steady_clock::now();
-  Child child(request_for(settings, model, context).dump());
+  Child child(request_for(check).dump());
   const std::string end = child.wait();
   Json result;
   try {
