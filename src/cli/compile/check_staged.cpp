@@ -51,7 +51,7 @@ double largest(const tenon::Value& value) {
 class Check {
  public:
   explicit Check(const Json& request)
-      : request_(request), context_(context_options()),
+      : request_(request), seed_(request["seed"].plain()), context_(context_options()),
         model_(tenon::Model::load(request["model"].text(), load_options())),
         described_(Json::parse(model_.describe("ops,weights,graph"))) {}
 
