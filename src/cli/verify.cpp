@@ -171,7 +171,16 @@ class Verify final : public Command {
       same = same && c.comparable && c.mismatches == 0;
       rows_[i].add(c);
     }
-    if (bisect_ && !same && !first_) find_difference(model, expected_model, actual, expected, got, wanted);
+    if (!bisect_ || same || first_) return;
+    // Compiled models have fewer values than nodes; two models differ in their reference forms as well.
+    if (!other_.empty() && !turned) find_model_difference(model, expected_model, inputs, other_inputs);
+    if (!first_) find_difference(model, expected_model, actual, expected, got, wanted);
+  }
+
+  void find_model_difference(const tenon::Model& model, const tenon::Model& expected_model,
+                             const std::vector<tenon::Value>& inputs, const std::vector<tenon::Value>& other_inputs) {
+    const tenon::Session actual(model, options(true)), expected(expected_model, options(true));
+    find_difference(model, expected_model, actual, expected, actual.run(inputs), expected.run(other_inputs));
   }
 
   // Kept values follow the outputs, in order of computation.

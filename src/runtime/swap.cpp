@@ -1,7 +1,10 @@
 #include "runtime/swap.h"
 
+#include <fmt/format.h>
+
 #include <chrono>
 #include <cstring>
+#include <set>
 
 #include "plan/plan_bytes.h"
 #include "tensor/not_finite.h"
@@ -92,8 +95,7 @@ class SlotMaker {
   // The tensor itself when nobody can change it any more, else a copy.
   Result<Tensor> own(const Tensor& tensor, ThreadPool* pool) {
     if (lasting_ && tensor.owner()) return tensor;
-    if (tensor.dtype() == DType::String)
-      return Tensor::of<std::string>(tensor.dims(), tensor.as<std::string>());
+    if (tensor.dtype() == DType::String) return Tensor::of<std::string>(tensor.dims(), tensor.as<std::string>());
     TN_ASSIGN_OR_RETURN(Tensor copy, tools_.spare.take(tensor.dtype(), tensor.dims()));
     copy_bytes(tensor.view(), copy.view(), pool);
     return copy;
@@ -155,6 +157,27 @@ Status settle_sources(const Program& program, WeightSnapshot& snapshot, const st
   return {};
 }
 
+// Why slots could not be made: every weight whose bytes are not to be had, not just the first one met.
+Status explain(Status failure, const Program& program, const WeightSnapshot& snapshot,
+               const std::vector<size_t>& slots) {
+  if (failure.code() != Code::NotFound) return failure;
+  std::set<int32_t> needed;
+  for (const size_t slot : slots)
+    needed.insert(program.weight_program[slot].sources.begin(), program.weight_program[slot].sources.end());
+  std::string missing;
+  for (const int32_t id : needed) {
+    const auto tensor = snapshot.sources[static_cast<size_t>(id)]->value();
+    if (!tensor.ok() && tensor.status().code() == Code::NotFound)
+      missing += fmt::format("\n  absent: '{}': {}", program.sources[static_cast<size_t>(id)].name,
+                             tensor.status().to_string());
+  }
+  if (missing.empty()) return failure;
+  return error(Code::NotFound,
+               "weights that stay are packed with new ones, and their bytes are not to be had; give them with the new "
+               "weights, or the folder where they are:{}",
+               missing);
+}
+
 }  // namespace
 
 Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot& current,
@@ -176,7 +199,8 @@ Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot
   // What retires with the old snapshot is what the next swap needs.
   tools.spare.keep_at_most(report.bytes_redone);
   SlotMaker maker(tools, *next, planned.changed, source->lasting());
-  TN_RETURN_IF_ERROR(maker.make(planned.slots));
+  if (Status status = maker.make(planned.slots); !status.ok())
+    return explain(std::move(status), program, *next, planned.slots);
 
   for (size_t i = 0; i < planned.changed.size(); ++i) {
     if (!planned.changed[i]) continue;
