@@ -80,24 +80,32 @@ TN_API void tn_options_release(tn_options* options);
  * error that names the nearest known key.
  *   load:    map=1|0 (0 copies files instead of mapping them), freeze_inputs=1|0 (initializers listed as inputs become
  *            weights), freeze_input:NAME=1 (this one does), external_folder=DIR (for models from memory),
- * max_nesting=N, max_nodes=N (after calls of functions are replaced by what they do) context: threads=N (0: what the
- * CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what the machine or container has),
- * loop_limit=N (iterations of one Loop; 10,000,000), cpu_isa=NAME (kernels of the whole process use at most this
- * instruction set; see "isas" in tn_system_json; not while sessions run) session: provider=cpu|reference,
- * memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a symbolic dimension becomes a fixed one),
- * denotation:NAME=N (the same for the input dimensions that carry this denotation), keep_values=1|0 (every named value
- * that the compiled model computes, its outputs once more included, comes out after them in the order of computation)
+ *            max_nesting=N (graphs in nodes of graphs and functions in functions, the outermost graph counted; 64, at
+ *            most 256; what loads is never too deep to run), max_nodes=N (after calls of functions are replaced by
+ *            what they do; 5,000,000; when it is not set, functions make at most 100 times the nodes of the file, or
+ *            100,000 if that is more)
+ *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what
+ *            the machine or container has), loop_limit=N (iterations of one Loop; 10,000,000), cpu_isa=NAME (kernels
+ *            of the whole process use at most this instruction set, one of "isas" in tn_system_json; not while
+ *            sessions run)
+ *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a
+ *            symbolic dimension of the model becomes a fixed one), denotation:NAME=N (the same for the input
+ *            dimensions that carry this denotation), keep_values=1|0 (every named value that the compiled model
+ *            computes, its outputs once more included, comes out after them in the order of computation)
  *   compile: provider=cpu|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a time),
- * sources=reference|embed|none (what later partial swaps can draw on: the files that weights came from, a copy in the
- * artifact, or nothing), defer_weights=1|0 (leave the weights open, to be set later), pin:NAME=1 (a weight that no swap
- * may change) artifact: map=1|0, verify_weights=1|0 (check every byte before use), source_dir:DIR=1 (where files that
- * sources came from are looked for, after the artifact's folder) weights: partial=1|0 (weights that the new set does
- * not have stay), strict=1|0 (a tensor that the model does not have is an error), only:NAME=1 (take these alone),
- * keep_sources=1|0 (hold on to tensors in memory, so that later partial swaps can draw on them) save:    embed=1|0 (the
- * weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (of the weights file, before the dash),
- * only_changes=1|0 (weights that lie in another weights file are named, not copied), debug_map=1|0 (names of nodes, for
- * messages and profiles) inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES (for
- * tn_model_random_inputs)
+ *            sources=reference|embed|none (what later partial swaps can draw on: the files that weights came from, a
+ *            copy in the artifact, or nothing), defer_weights=1|0 (leave the weights open, to be set later),
+ *            pin:NAME=1 (a weight that no swap may change)
+ *   artifact: map=1|0, verify_weights=1|0 (check every byte before use), source_dir:DIR=1 (where files that sources
+ *            came from are looked for, after the artifact's folder)
+ *   weights: partial=1|0 (weights that the new set does not have stay), strict=1|0 (a tensor that the model does not
+ *            have is an error), only:NAME=1 (take these alone), keep_sources=1|0 (hold on to tensors in memory, so
+ *            that later partial swaps can draw on them)
+ *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (of the weights file,
+ *            before the dash), only_changes=1|0 (weights that lie in another weights file are named, not copied),
+ *            debug_map=1|0 (names of nodes, for messages and profiles)
+ *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES (for tn_model_random_inputs)
+ * Whatever the options say, a tensor has at most 64 dimensions.
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
 /* A tensor that replaces the initializer of this name, with the same element type and shape; the value is retained.
@@ -241,6 +249,10 @@ TN_API tn_status* tn_npy_read(const char* path, tn_dtype unnamed, tn_value** val
 TN_API tn_status* tn_npy_write(const char* path, const tn_value* value);
 /* Opens an archive of arrays. Values read from it outlive it. */
 TN_API tn_status* tn_npz_open(const char* path, tn_npz** npz);
+/* The most memory that arrays read from it take together, those that are used where they are in the file not counted;
+ * TN_RESOURCE_LIMIT beyond. Unless it is set: three quarters of what the machine or container has, as for tn_npy_read.
+ */
+TN_API tn_status* tn_npz_limit_memory(tn_npz* npz, int64_t bytes);
 TN_API void tn_npz_release(tn_npz* npz);
 TN_API size_t tn_npz_count(const tn_npz* npz);
 /* The array's name, without ".npy". */
@@ -258,6 +270,8 @@ TN_API int64_t tn_type_rank(const tn_type* type);   /* tensors; -1 when unknown 
 TN_API int64_t tn_type_dim(const tn_type* type, size_t axis);
 /* The extent as text: "3", "batch", "2*n + 1"; "" for an extent without a name. */
 TN_API const char* tn_type_dim_text(const tn_type* type, size_t axis);
+/* The name that the model gives the extent; "" when it is a number, is computed from others or has no name. */
+TN_API const char* tn_type_dim_name(const tn_type* type, size_t axis);
 /* Sequences, optionals: what is inside; maps: the value type. NULL for tensors. */
 TN_API const tn_type* tn_type_element(const tn_type* type);
 /* "float[batch, 3]", "seq(float[...])". */
@@ -432,6 +446,10 @@ TN_API void tn_run_cancel(tn_run* run);
 TN_API void tn_run_reset(tn_run* run);
 /* Makes run and leader share one state of being cancelled: that of leader. Call it before run is used. */
 TN_API void tn_run_follow(tn_run* run, const tn_run* leader);
+/* For callers who learn of a wish to stop only in the thread that runs, such as an interpreter with signals: runs that
+ * use this handle call must_stop(user) in their own thread about every 50 ms, and stop with TN_CANCELLED when it
+ * returns other than 0. Runs shorter than that never call it. NULL: nobody is asked. Call it before run is used. */
+TN_API void tn_run_ask(tn_run* run, int (*must_stop)(void* user), void* user);
 /* Records the time of every step of the next run. */
 TN_API void tn_run_enable_profile(tn_run* run, int enable);
 /* Steps of the last profiled run: a JSON array of {name, kernel, start_us, duration_us}. */

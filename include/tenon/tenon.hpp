@@ -100,6 +100,8 @@ class TypeView {
     return dims;
   }
   std::string dim_text(size_t axis) const { return tn_type_dim_text(type_, axis); }
+  // The name the model gives the extent, or "".
+  std::string dim_name(size_t axis) const { return tn_type_dim_name(type_, axis); }
   std::optional<TypeView> element() const {
     const tn_type* inner = tn_type_element(type_);
     return inner ? std::optional(TypeView(inner)) : std::nullopt;
@@ -271,6 +273,8 @@ class Npz {
     detail::check(tn_npz_open(path.c_str(), &npz));
     handle_.reset(npz);
   }
+  // The most memory that arrays read from it take together.
+  void limit_memory(int64_t bytes) { detail::check(tn_npz_limit_memory(handle_.get(), bytes)); }
   size_t size() const { return tn_npz_count(handle_.get()); }
   std::string name(size_t i) const { return tn_npz_name(handle_.get(), i); }
   Value read(size_t i, tn_dtype unnamed = TN_UNDEFINED) const {
@@ -341,6 +345,8 @@ class Run {
   void reset() { tn_run_reset(get()); }
   // Cancelling either one cancels both.
   void follow(const Run& leader) { tn_run_follow(get(), leader.get()); }
+  // must_stop is called in the thread that runs, about every 50 ms; what is not 0 stops the run.
+  void ask(int (*must_stop)(void*), void* user = nullptr) { tn_run_ask(get(), must_stop, user); }
   void enable_profile(bool enable = true) { tn_run_enable_profile(get(), enable); }
   std::string profile_json() const {
     char* text = nullptr;

@@ -96,9 +96,8 @@ void bind_artifacts(nb::module_& m) {
              const auto options = to_options(settings);
              return NamedSession(alone([&] { return a.artifact.session(model, options); }), a.files);
            })
-      .def("weights", [](const HeldArtifact& a, size_t model) {
-        return alone([&] { return a.artifact.weights(model); });
-      });
+      .def("weights",
+           [](const HeldArtifact& a, size_t model) { return alone([&] { return a.artifact.weights(model); }); });
   m.def("set_weights", &set_weights, nb::arg("sessions"), nb::arg("source"), nb::arg("options"));
   m.def("session_weights", [](const NamedSession& s) { return s.session.weights(); });
   m.def("use_weights", [](NamedSession& s, const Weights& weights) { s.session.use_weights(weights); });

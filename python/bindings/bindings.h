@@ -2,6 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+#include <string_view>
 #include <tenon/tenon.hpp>
 #include <vector>
 
@@ -10,6 +12,7 @@ void bind_values(nanobind::module_& m);
 void bind_models(nanobind::module_& m);
 void bind_sessions(nanobind::module_& m);
 void bind_artifacts(nanobind::module_& m);
+void bind_interrupts(nanobind::module_& m);
 
 // A model, and the bytes of files it was given: sessions read them where they are.
 struct LoadedModel {
@@ -30,6 +33,28 @@ Package& package();
 
 // A numpy array over the tensor's elements; the array keeps `value`, a Python object of class Value, alive.
 nanobind::object array_over(nanobind::handle value, const tenon::Value& tensor);
+
+// Names in a model need not be UTF-8; what is not is replaced.
+nanobind::str decoded(std::string_view text);
+// Text for the C interface, where it ends at the first zero byte: one inside is refused. `what` names it.
+const std::string& without_zero(const std::string& text, const char* what);
+
+// Makes runs that use this handle look for signals now and then.
+void ask_for_signals(tenon::Run& run);
+// For runs without options of their own. Shared by all threads, never freed.
+tenon::Run* plain_run();
+
+// Calls f without the interpreter's lock. An exception of a signal handler replaces that of the run it ended.
+template <class F>
+void without_gil(F&& f) {
+  try {
+    nanobind::gil_scoped_release no_gil;
+    f();
+  } catch (const tenon::Error&) {
+    if (PyErr_Occurred()) throw nanobind::python_error();
+    throw;
+  }
+}
 
 // What Tenon reads while the caller of a run holds the array.
 class LentArray {

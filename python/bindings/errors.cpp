@@ -1,6 +1,5 @@
 #include <nanobind/stl/map.h>
 
-#include <cstring>
 #include <map>
 
 #include "bindings.h"
@@ -23,6 +22,18 @@ void set_error_classes(const std::map<int, nb::object>& by_code) {
 
 }  // namespace
 
+nb::str decoded(std::string_view text) {
+  PyObject* made = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
+  if (!made) throw nb::python_error();
+  return nb::steal<nb::str>(made);
+}
+
+const std::string& without_zero(const std::string& text, const char* what) {
+  if (text.find('\0') != std::string::npos)
+    throw tenon::Error(TN_INVALID_ARGUMENT, std::string(what) + " must not hold a zero character");
+  return text;
+}
+
 // tenon::Error becomes the class the package chose for its code, called with (message, code).
 void bind_errors(nb::module_& m) {
   base_class = PyErr_NewException("tenon.Error", PyExc_RuntimeError, nullptr);
@@ -33,9 +44,7 @@ void bind_errors(nb::module_& m) {
       std::rethrow_exception(p);
     } catch (const tenon::Error& e) {
       PyObject* type = classes[e.code()] ? classes[e.code()] : base_class;
-      // Names in a model need not be UTF-8.
-      nb::object text = nb::steal(PyUnicode_DecodeUTF8(e.what(), static_cast<Py_ssize_t>(strlen(e.what())), "replace"));
-      nb::object arguments = nb::make_tuple(text, static_cast<int>(e.code()));
+      nb::object arguments = nb::make_tuple(decoded(e.what()), static_cast<int>(e.code()));
       PyErr_SetObject(type, arguments.ptr());
     }
   });

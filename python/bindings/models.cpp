@@ -22,10 +22,11 @@ template <class Load>
 LoadedModel load(const Settings& settings, const Files& files, const Weights& weights, Load&& read) {
   Options options;
   std::vector<nb::bytes> keep;
-  for (const auto& [key, value] : settings) options.set(key, value);
-  for (const auto& [name, value] : weights) options.set_weight(name, value);
+  for (const auto& [key, value] : settings)
+    options.set(without_zero(key, "the name of an option"), without_zero(value, "an option"));
+  for (const auto& [name, value] : weights) options.set_weight(without_zero(name, "the name of a weight"), value);
   for (const auto& [name, bytes] : files) {
-    options.add_file(name, {bytes.c_str(), bytes.size()});
+    options.add_file(without_zero(name, "the name of a file"), {bytes.c_str(), bytes.size()});
     keep.push_back(bytes);
   }
   auto read_alone = [&] {
@@ -35,6 +36,20 @@ LoadedModel load(const Settings& settings, const Files& files, const Weights& we
   return LoadedModel{read_alone(), std::move(keep)};
 }
 
+void add_dim_names(const tenon::TypeView& type, nb::set& names) {
+  if (const auto element = type.element()) add_dim_names(*element, names);
+  const auto dims = type.dims();
+  for (size_t i = 0; dims && i < dims->size(); ++i)
+    if (!type.dim_name(i).empty()) names.add(decoded(type.dim_name(i)));
+}
+
+// The names that the model gives extents of its inputs.
+nb::set dim_names(const LoadedModel& loaded) {
+  nb::set names;
+  for (size_t i = 0; i < loaded.model.input_count(); ++i) add_dim_names(loaded.model.input_type(i), names);
+  return names;
+}
+
 }  // namespace
 
 void bind_models(nb::module_& m) {
@@ -42,7 +57,9 @@ void bind_models(nb::module_& m) {
       .def_static(
           "load_file",
           [](const std::string& path, const Settings& settings, const Files& files, const Weights& weights) {
-            return load(settings, files, weights, [&](const Options& options) { return Model::load(path, options); });
+            return load(settings, files, weights, [&](const Options& options) {
+              return Model::load(without_zero(path, "the path of a model"), options);
+            });
           },
           nb::arg("path"), nb::arg("options") = Settings{}, nb::arg("files") = Files{}, nb::arg("weights") = Weights{})
       .def_static(
@@ -53,14 +70,27 @@ void bind_models(nb::module_& m) {
                         [&](const Options& options) { return Model::from_memory(bytes, options); });
           },
           nb::arg("data"), nb::arg("options") = Settings{}, nb::arg("files") = Files{}, nb::arg("weights") = Weights{})
-      .def("save", [](const LoadedModel& l, const std::string& path) { l.model.save(path); })
+      .def("save", [](const LoadedModel& l,
+                      const std::string& path) { l.model.save(without_zero(path, "the path of a model")); })
       .def("to_bytes",
            [](const LoadedModel& l) {
              const std::string bytes = l.model.to_memory();
              return nb::bytes(bytes.data(), bytes.size());
            })
-      .def("describe", [](const LoadedModel& l, const std::string& sections) { return l.model.describe(sections); })
-      .def("property", [](const LoadedModel& l, const std::string& name) { return l.model.property(name); })
-      .def_prop_ro("metadata", [](const LoadedModel& l) { return l.model.metadata(); })
-      .def_prop_ro("warnings", [](const LoadedModel& l) { return l.model.warnings(); });
+      .def("describe", [](const LoadedModel& l,
+                          const std::string& sections) { return l.model.describe(without_zero(sections, "sections")); })
+      .def("property", [](const LoadedModel& l, const std::string& name) { return decoded(l.model.property(name)); })
+      .def_prop_ro("metadata",
+                   [](const LoadedModel& l) {
+                     nb::dict entries;
+                     for (const auto& [key, value] : l.model.metadata()) entries[decoded(key)] = decoded(value);
+                     return entries;
+                   })
+      .def_prop_ro("warnings",
+                   [](const LoadedModel& l) {
+                     nb::list messages;
+                     for (const std::string& message : l.model.warnings()) messages.append(decoded(message));
+                     return messages;
+                   })
+      .def_prop_ro("dim_names", &dim_names);
 }

@@ -11,4 +11,5 @@ NB_MODULE(_tenon, m) {
   bind_models(m);
   bind_sessions(m);
   bind_artifacts(m);
+  bind_interrupts(m);
 }

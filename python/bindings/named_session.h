@@ -4,9 +4,10 @@
 
 // A session with what every run looks up.
 struct NamedSession {
-  NamedSession(tenon::Session made, std::vector<nanobind::bytes> given) : files(std::move(given)), session(std::move(made)) {
+  NamedSession(tenon::Session made, std::vector<nanobind::bytes> given)
+      : files(std::move(given)), session(std::move(made)) {
     for (size_t i = 0; i < session.input_count(); ++i) {
-      index[nanobind::str(session.input_name(i).c_str())] = i;
+      index[decoded(session.input_name(i))] = i;
       required += !session.input_has_default(i);
     }
   }

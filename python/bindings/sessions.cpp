@@ -49,7 +49,8 @@ class Feed {
       values_[i] = Value(value);
       return;
     }
-    objects_.push_back(nb::handle(package().value_from)(session.input_name(i), item, nb::cast(session.input_type(i))));
+    objects_.push_back(
+        nb::handle(package().value_from)(decoded(session.input_name(i)), item, nb::cast(session.input_type(i))));
     values_[i] = lent(nb::cast<const Value&>(objects_.back()));
   }
 
@@ -74,10 +75,7 @@ nb::list run_feed(const NamedSession& session, const nb::dict& feed, const std::
   std::vector<unsigned char> wanted(count, !chosen);
   if (chosen)
     for (size_t i : *chosen) wanted.at(i) = 1;
-  {
-    nb::gil_scoped_release no_gil;
-    session.session.run(inputs.values(), outputs, run, wanted.data());
-  }
+  without_gil([&] { session.session.run(inputs.values(), outputs, run ? run : plain_run(), wanted.data()); });
   nb::list results;
   if (!chosen) {
     for (Value& v : outputs) results.append(to_object(std::move(v)));
@@ -113,10 +111,7 @@ std::vector<std::optional<Value>> run_values(const NamedSession& session, const 
     out.push_back(outputs[i] && !shared[i] ? *outputs[i] : Value());
   }
   std::vector<unsigned char> flags(wanted.begin(), wanted.end());
-  {
-    nb::gil_scoped_release no_gil;
-    session.session.run(in, out, run, flags.empty() ? nullptr : flags.data());
-  }
+  without_gil([&] { session.session.run(in, out, run ? run : plain_run(), flags.empty() ? nullptr : flags.data()); });
   std::vector<std::optional<Value>> results;
   for (size_t i = 0; i < out.size(); ++i) {
     if (shared[i] && out[i]) {
@@ -136,7 +131,11 @@ std::vector<std::optional<Value>> run_values(const NamedSession& session, const 
 
 void bind_sessions(nb::module_& m) {
   nb::class_<Run>(m, "Run")
-      .def(nb::init<>())
+      .def("__init__",
+           [](Run* run) {
+             new (run) Run();
+             ask_for_signals(*run);
+           })
       .def("cancel", &Run::cancel)
       .def("reset", &Run::reset)
       .def("follow", &Run::follow)
@@ -145,12 +144,12 @@ void bind_sessions(nb::module_& m) {
 
   nb::class_<NamedSession>(m, "Session")
       .def_prop_ro("input_count", [](const NamedSession& s) { return s.session.input_count(); })
-      .def("input_name", [](const NamedSession& s, size_t i) { return s.session.input_name(i); })
+      .def("input_name", [](const NamedSession& s, size_t i) { return decoded(s.session.input_name(i)); })
       .def(
           "input_type", [](const NamedSession& s, size_t i) { return s.session.input_type(i); }, nb::keep_alive<0, 1>())
       .def("input_has_default", [](const NamedSession& s, size_t i) { return s.session.input_has_default(i); })
       .def_prop_ro("output_count", [](const NamedSession& s) { return s.session.output_count(); })
-      .def("output_name", [](const NamedSession& s, size_t i) { return s.session.output_name(i); })
+      .def("output_name", [](const NamedSession& s, size_t i) { return decoded(s.session.output_name(i)); })
       .def(
           "output_type", [](const NamedSession& s, size_t i) { return s.session.output_type(i); },
           nb::keep_alive<0, 1>())
@@ -161,7 +160,8 @@ void bind_sessions(nb::module_& m) {
       "create_session",
       [](const LoadedModel& loaded, const std::map<std::string, std::string>& settings) {
         tenon::Options options;
-        for (const auto& [key, value] : settings) options.set(key, value);
+        for (const auto& [key, value] : settings)
+          options.set(without_zero(key, "the name of an option"), without_zero(value, "an option"));
         std::optional<Session> session;
         {
           nb::gil_scoped_release no_gil;

@@ -200,15 +200,15 @@ void bind_types(nb::module_& m) {
       .def_prop_ro("kind", [](const tenon::TypeView& t) { return static_cast<int>(t.kind()); })
       .def_prop_ro("dtype", [](const tenon::TypeView& t) { return static_cast<int>(t.dtype()); })
       .def_prop_ro("dims", &tenon::TypeView::dims)
-      .def_prop_ro("dim_texts",
+      .def_prop_ro("dim_names",
                    [](const tenon::TypeView& t) {
-                     std::vector<std::string> texts;
+                     nb::list names;
                      const auto dims = t.dims();
-                     for (size_t i = 0; dims && i < dims->size(); ++i) texts.push_back(t.dim_text(i));
-                     return texts;
+                     for (size_t i = 0; dims && i < dims->size(); ++i) names.append(decoded(t.dim_name(i)));
+                     return names;
                    })
       .def_prop_ro("element", &tenon::TypeView::element, nb::keep_alive<0, 1>())
-      .def_prop_ro("text", &tenon::TypeView::text);
+      .def_prop_ro("text", [](const tenon::TypeView& t) { return decoded(t.text()); });
 }
 
 void set_package(nb::object ndarray, const std::vector<nb::object>& dtypes, nb::object value_from,

@@ -1,6 +1,6 @@
 """Tenon: run ONNX models. `import tenon as ort` runs an onnxruntime script unchanged."""
 
-from . import _tenon
+from . import _signals, _tenon
 from ._artifact import Artifact, Weights, compile, set_weights
 from ._binding import IOBinding
 from ._binding import IOBinding as SessionIOBinding

@@ -22,6 +22,11 @@ class IOBinding:
         self._results = []  # by position, after a run
         self._arguments = None  # of the native run, until something else is bound
 
+    @property
+    def _iobinding(self):
+        """onnxruntime's native binding, which has the methods of this one."""
+        return self
+
     def _input(self, name, native):
         if name not in self._session._input_index:
             raise InvalidArgument(f"Failed to find NodeArg with name: {name} in the def list")

@@ -11,13 +11,18 @@ def _text(value):
 
 
 def load_native(path_or_bytes, settings, files=None, weights=None):
-    """The native model of a path or of bytes; a file that is missing raises NoSuchFile."""
+    """The native model of a path or of bytes; a file that is missing raises NoSuchFile, a folder InvalidModel."""
     if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
         return _tenon.Model.load_memory(bytes(path_or_bytes), settings, files or {}, weights or {})
     if not isinstance(path_or_bytes, (str, os.PathLike)):
         raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
+    path = os.fspath(path_or_bytes)
+    if "\0" in path:
+        raise _errors.NoSuchFile(f"no file has a zero character in its name, as {path!r} has")
+    if os.path.isdir(path):
+        raise _errors.InvalidModel(f"'{path}' is a folder, not an ONNX file")
     try:
-        return _tenon.Model.load_file(os.fspath(path_or_bytes), settings, files or {}, weights or {})
+        return _tenon.Model.load_file(path, settings, files or {}, weights or {})
     except _errors.NotFound as error:
         if os.path.exists(path_or_bytes):  # then it is about something inside
             raise

@@ -19,12 +19,12 @@ def type_text(native):
 
 
 def shape_of(native):
-    """Extents as integers, names, or None for unnamed ones. Empty when there is no shape, as in onnxruntime."""
+    """Extents as integers, names of the model, or None for others. Empty when there is no shape, as in onnxruntime."""
     if native.kind == KIND_OPTIONAL:
         return shape_of(native.element)
     if native.kind != KIND_TENSOR or native.dims is None:
         return []
-    return [extent if extent >= 0 else text or None for extent, text in zip(native.dims, native.dim_texts)]
+    return [extent if extent >= 0 else name or None for extent, name in zip(native.dims, native.dim_names)]
 
 
 class NodeArg:
@@ -53,6 +53,10 @@ class NodeArg:
         return f"NodeArg(name={self._name!r}, type={self._type!r}, shape={self._shape})"
 
 
+# What onnxruntime says of a model without a version.
+NO_VERSION = 2**63 - 1
+
+
 class ModelMetadata:
     """What a model file says about itself."""
 
@@ -65,8 +69,8 @@ class ModelMetadata:
         self.domain = model.property("domain")
         self.description = model.property("description")
         self.graph_description = model.property("graph_description")
-        self.version = int(model.property("version") or 0)
-        self.custom_metadata_map = dict(model.metadata)
+        self.version = int(model.property("version") or NO_VERSION)
+        self.custom_metadata_map = model.metadata
 
 
 class OrtEpAssignedNode:

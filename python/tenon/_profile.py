@@ -7,6 +7,7 @@ import threading
 import time
 
 from . import _tenon
+from ._errors import Fail
 
 
 class Profile:
@@ -19,6 +20,19 @@ class Profile:
         self._path = f"{prefix}_{now:%Y-%m-%d_%H-%M-%S}_{now.microsecond // 1000:03}.json"
         self._lock = threading.Lock()
         self._events = []
+        self._check_writable()
+
+    def _check_writable(self):
+        """Raises now what would otherwise be found after all the runs."""
+        try:
+            with open(self._path, "x", encoding="utf-8"):
+                pass
+            os.remove(self._path)
+        except FileExistsError:
+            pass  # another session's of the same millisecond
+        except (OSError, ValueError) as error:
+            raise Fail(f"enable_profiling: the profile '{self._path}' cannot be written "
+                       f"({getattr(error, 'strerror', None) or error}); set profile_file_prefix") from None
 
     def run(self, run_options, work):
         """Calls work(run) with a native run that records its steps and stops when run_options say so."""

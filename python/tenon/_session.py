@@ -14,6 +14,7 @@ from ._binding import IOBinding
 from ._config import EXTERNAL_FOLDER, NATIVE_PREFIX, RECORD_ASSIGNMENT
 from ._devices import cpu_memory, get_ep_devices
 from ._errors import Fail, InvalidArgument, ModelLoadCanceled, NotImplemented
+from ._inner import InnerSession
 from ._model import load_native
 from ._nodes import ModelMetadata, NodeArg, OrtEpAssignedNode, OrtEpAssignedSubgraph
 from ._options import RunOptions, SessionOptions
@@ -52,14 +53,19 @@ def _load(path_or_bytes, options):
     return load_native(path_or_bytes, settings, options._files, weights)
 
 
-def _native_settings(options):
-    """The native session's options."""
+def _native_settings(options, dim_names):
+    """The native session's options for a model whose inputs name these dimensions."""
     settings = {"seed": str(_info.default_seed())} if _info.default_seed() is not None else {}
     for key, value in options._entries.items():
         if key.startswith(NATIVE_PREFIX):
             settings[key[len(NATIVE_PREFIX):]] = value
     for name, extent in options._dims_by_name.items():
-        settings[f"dim:{name}"] = str(extent)
+        # As in onnxruntime, options can serve several models.
+        if name in dim_names:
+            settings[f"dim:{name}"] = str(extent)
+        else:
+            warnings.warn(f"add_free_dimension_override_by_name: no input of the model has a dimension '{name}'",
+                          stacklevel=3)
     for name, extent in options._dims_by_denotation.items():
         settings[f"denotation:{name}"] = str(extent)
     return settings
@@ -76,9 +82,11 @@ class InferenceSession:
         self._providers = self._choose(providers, provider_options)
         if options._load_cancelled:
             raise ModelLoadCanceled("loading was cancelled by set_load_cancellation_flag")
+        self._model_path = os.fspath(path_or_bytes) if isinstance(path_or_bytes, (str, os.PathLike)) else None
+        self._profile = Profile(options.profile_file_prefix) if options.enable_profiling else None
         model = _load(path_or_bytes, options)
         self._metadata = ModelMetadata(model)
-        self._start(_tenon.create_session(model, _native_settings(options)), options, model)
+        self._start(_tenon.create_session(model, _native_settings(options, model.dim_names)), options, model)
 
     @classmethod
     def _of_artifact(cls, artifact, position, options):
@@ -87,8 +95,9 @@ class InferenceSession:
         self._sess_options = options = options if options is not None else SessionOptions()
         self._enable_fallback = True
         self._providers = {_providers.CPU: {}}
-        self._metadata = None
-        self._start(artifact._native.session(position, _native_settings(options)), options, None)
+        self._metadata = self._model_path = None
+        self._profile = Profile(options.profile_file_prefix) if options.enable_profiling else None
+        self._start(artifact._native.session(position, _native_settings(options, options._dims_by_name)), options, None)
         return self
 
     def _start(self, native, options, model):
@@ -103,7 +112,6 @@ class InferenceSession:
         self._outputs = [NodeArg(native.output_name(i), native.output_type(i)) for i in range(native.output_count)]
         self._input_index = {arg.name: i for i, arg in enumerate(inputs)}
         self._output_index = {arg.name: i for i, arg in enumerate(self._outputs)}
-        self._profile = Profile(options.profile_file_prefix) if options.enable_profiling else None
         self._profile_start = self._profile.start_ns if self._profile is not None else 0
 
     def _choose(self, providers, provider_options):
@@ -114,6 +122,12 @@ class InferenceSession:
                 raise
             warnings.warn(f"{error} Falling back to {_providers.CPU}.", stacklevel=3)
             return {_providers.CPU: {}}
+
+    # What scripts reach for in onnxruntime although it is not public.
+    _sess = property(InnerSession)
+    _inputs_meta = property(lambda self: self.get_inputs())
+    _outputs_meta = property(lambda self: self.get_outputs())
+    _model_meta = property(lambda self: self.get_modelmeta())
 
     # What the model is.
 

@@ -57,6 +57,11 @@ class OrtValue:
         return self
 
     @property
+    def _ortvalue(self):
+        """onnxruntime's native value, which has the methods of this one."""
+        return self
+
+    @property
     def _is_webgpu_buffer(self):
         return False
 

@@ -15,14 +15,15 @@ tn_model::tn_model(std::shared_ptr<ImportedModel> imported) : model(std::move(im
                 {"domain", std::string(w.domain)},
                 {"description", std::string(w.doc)},
                 {"graph_description", std::string(w.graph.doc)},
-                {"version", std::to_string(w.model_version)},
                 {"ir_version", std::to_string(w.ir_version)}};
+  if (w.model_version) properties["version"] = std::to_string(*w.model_version);
   for (const wire::StringEntry& e : w.metadata) metadata.emplace_back(e.key, e.value);
   const Graph& graph = model->graph;
   for (const GraphInput& input : graph.inputs)
     input_types.push_back(api::make_type_handle(graph.value(input.value).type));
   for (ValueId output : graph.outputs)
     output_types.push_back(api::make_type_handle(output == kNone ? Type{} : graph.value(output).type));
+  api::use_declared_names(*model, input_types, output_types);
 }
 
 namespace {
@@ -70,8 +71,10 @@ Result<LoadOptions> read_load_options(const tn_options* options) {
   reader.text("external_folder", load.external_folder);
   int64_t nesting = load.import.parse.max_nesting;
   reader.integer("max_nesting", nesting, 1);
-  load.import.parse.max_nesting = static_cast<int>(std::min<int64_t>(nesting, 256));
-  reader.integer("max_nodes", load.import.max_nodes, 1);
+  load.import.parse.max_nesting = static_cast<int>(std::min<int64_t>(nesting, kMostNesting));
+  int64_t max_nodes = 0;
+  reader.integer("max_nodes", max_nodes, 1);
+  if (max_nodes > 0) load.import.max_nodes = max_nodes;
   TN_RETURN_IF_ERROR(reader.finish());
   if (options)
     for (const auto& [name, value] : options->weights) load.import.weights.emplace(name, *value.tensor());

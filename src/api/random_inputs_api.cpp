@@ -18,6 +18,7 @@ tn_status* tn_model_random_inputs(const tn_model* model, const tn_options* optio
     reader.integer_lists_by_name("shape", settings.shapes);
     TN_RETURN_IF_ERROR(reader.finish());
     settings.seed = static_cast<uint64_t>(seed);
+    TN_RETURN_IF_ERROR(api::check_dim_names(*model, settings.dims));
     std::vector<Value> given(input_count);
     for (size_t i = 0; i < input_count; ++i)
       if (inputs[i]) given[i] = inputs[i]->value;

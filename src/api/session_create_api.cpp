@@ -28,8 +28,7 @@ Result<std::vector<std::shared_ptr<const SourceBytes>>> source_bytes(const Compi
     }
     sources.push_back(std::make_shared<SourceBytes>(std::move(bytes)));
   }
-  if (!given.empty())
-    return error(Code::NotFound, "the model has no weight called '{}'", given.begin()->first);
+  if (!given.empty()) return error(Code::NotFound, "the model has no weight called '{}'", given.begin()->first);
   return sources;
 }
 
@@ -51,23 +50,11 @@ void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t
   }
 }
 
-// Where the file names an extent of an output that stays symbolic, that name is what users know.
-void use_declared_names(const ImportedModel& model, tn_session& session) {
-  for (size_t i = 0; i < model.wire.graph.outputs.size() && i < session.output_types.size(); ++i) {
-    const auto& declared = model.wire.graph.outputs[i].type.shape;
-    tn_type& type = *session.output_types[i];
-    if (!declared || !type.type.shape || declared->size() != type.dim_texts.size()) continue;
-    for (size_t d = 0; d < declared->size(); ++d)
-      if ((*declared)[d].param && !(*declared)[d].param->empty() && !(*type.type.shape)[d].is_constant())
-        type.dim_texts[d] = std::string(*(*declared)[d].param);
-  }
-}
-
 // A model that is compiled already.
 Result<tn_session*> context_session(const ImportedModel& model, const tn_options* options,
                                     const api::SessionRequest& request) {
-  auto image = model.path.empty() ? open_image_in_memory(model.file, model.bytes, model.folder)
-                                  : open_image({model.path});
+  auto image =
+      model.path.empty() ? open_image_in_memory(model.file, model.bytes, model.folder) : open_image({model.path});
   if (!image.ok()) return std::move(image).status();
   const ModelRecord& record = (*image)->contents().models[0];
   SessionOptions settings = request.settings;
@@ -102,10 +89,11 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     reader.text("provider", compile_options.target);
     reader.integers_by_name("denotation", denotations);
     TN_RETURN_IF_ERROR(reader.finish());
+    TN_RETURN_IF_ERROR(api::check_dim_names(*model, request.dims));
 
     if (is_context_model(model->model->wire)) {
       TN_ASSIGN_OR_RETURN(*session, context_session(*model->model, options, request));
-      use_declared_names(*model->model, **session);
+      api::use_declared_names(*model->model, (*session)->input_types, (*session)->output_types);
       return {};
     }
     auto compiled = compile(model->model->graph, compile_options);
@@ -116,7 +104,7 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     TN_ASSIGN_OR_RETURN(auto made,
                         Session::make(request.apply(compiled->program), std::move(sources), request.settings));
     *session = api::make_session_handle(std::move(made));
-    use_declared_names(*model->model, **session);
+    api::use_declared_names(*model->model, (*session)->input_types, (*session)->output_types);
     return {};
   });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +16,19 @@ class Option;
 }  // namespace CLI
 
 namespace cli {
+
+// A key that a flag of KEY=VALUE pairs knows.
+struct KnownKey {
+  std::string name;
+  std::string value;  // "N": a whole number from 1 on; "1|0"
+  std::string help;
+};
+using KeyValues = std::map<std::string, std::string>;
+
+// Thrown while the command line is read when it asks for text instead of work.
+struct TextWanted {
+  std::string text;
+};
 
 // Where a command declares what it takes. Targets keep their defaults when a flag is not given.
 // `names` as people write them: "-o,--output". `value` is what the help calls the value: "FILE".
@@ -32,6 +46,9 @@ class Arguments {
   // The same, where the value may be left out: then it counts as "".
   void optional_texts(const std::string& names, std::vector<std::string>& target, const std::string& value,
                       const std::string& help);
+  // KEY=VALUE, many times with different keys; "help" in the place of a pair shows the keys.
+  void key_values(const std::string& names, KeyValues& target, const std::vector<KnownKey>& keys,
+                  const std::string& help);
   void integer(const std::string& names, int64_t& target, int64_t low, int64_t high, const std::string& help);
   // Not negative and finite.
   void number(const std::string& names, double& target, const std::string& help);

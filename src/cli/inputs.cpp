@@ -8,29 +8,6 @@ namespace cli {
 
 namespace {
 
-tn_dtype element_type(const tenon::TypeView& type) {
-  const tn_dtype dtype = type.kind() == TN_KIND_TENSOR ? type.dtype() : TN_UNDEFINED;
-  if (const auto element = type.element(); element && dtype == TN_UNDEFINED) return element_type(*element);
-  return dtype == TN_UNDEFINED ? TN_FLOAT32 : dtype;
-}
-
-bool is_tensor_like(const tenon::TypeView& type) {
-  const auto element = type.element();
-  return type.kind() == TN_KIND_TENSOR || type.kind() == TN_KIND_NONE ||
-         (type.kind() == TN_KIND_OPTIONAL && element && is_tensor_like(*element));
-}
-
-// "1,2" as the list "[1,2]", and a bare word as text.
-std::string to_json(const std::string& text, tn_dtype dtype, bool& is_list) {
-  is_list = text.starts_with('[');
-  if (is_list) return text;
-  if (dtype == TN_STRING) return text.starts_with('"') ? text : Json(text).dump();
-  is_list = text.find(',') != std::string::npos;
-  if (is_list) return "[" + text + "]";
-  const bool is_word = text == "nan" || text == "inf" || text == "-inf";
-  return is_word ? "\"" + text + "\"" : text;
-}
-
 // The items of a sequence (NAME/0, NAME/1, ...) or the halves of a map (NAME/keys, NAME/values) in an archive.
 tenon::Value read_parts(const tenon::Npz& archive, const std::map<std::string, size_t>& positions,
                         const std::string& name, const tenon::TypeView& type, std::map<std::string, bool>& used) {
@@ -50,51 +27,37 @@ tenon::Value read_parts(const tenon::Npz& archive, const std::map<std::string, s
   return items.empty() ? tenon::Value() : tenon::Value::sequence(items);
 }
 
+// A Failure with what the library says about an input; over a limit the model cannot be run, else the input is wrong.
+[[noreturn]] void refuse_input(Exit otherwise, const std::string& where, const tenon::Error& error) {
+  const bool cannot = error.code() == TN_RESOURCE_LIMIT || error.code() == TN_UNSUPPORTED;
+  throw Failure(cannot ? kCannotRun : otherwise, in_file(where, error.what()));
+}
+
 }  // namespace
+
+tn_dtype element_type(const tenon::TypeView& type) {
+  const tn_dtype dtype = type.kind() == TN_KIND_TENSOR ? type.dtype() : TN_UNDEFINED;
+  if (const auto element = type.element(); element && dtype == TN_UNDEFINED) return element_type(*element);
+  return dtype == TN_UNDEFINED ? TN_FLOAT32 : dtype;
+}
 
 void InputFlags::declare(Arguments& arguments) {
   arguments.texts("-i,--input", inputs_, "NAME=FILE.npy|VALUE",
                   "an input: a NumPy file, a list ([[1, 2], [3, 4]]), or one element that fills the shape");
   arguments.text("--inputs", archive_, "FILE.npz", "inputs by name from a NumPy archive");
   arguments.flag("--random", random_, "make up every input that is not given");
-  arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX, "of --random (default: 0)");
+  arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX,
+                    "seed of --random: the same one makes the same inputs (default: 0)");
   arguments.needs("--seed", "--random");
   shapes_.declare(arguments);
-}
-
-tenon::Value InputFlags::read_argument(const tenon::Model& model, size_t input, const std::string& text) {
-  const tenon::TypeView type = model.input_type(input);
-  const std::string name = model.input_name(input);
-  if (!is_tensor_like(type))
-    throw Failure(kUsage, fmt::format("--input: '{}' is {}; give it with --inputs, its parts as {}", name, type.text(),
-                                      type.kind() == TN_KIND_MAP ? name + "/keys and " + name + "/values"
-                                                                 : name + "/0, " + name + "/1, ..."));
-  const tn_dtype dtype = element_type(type);
-  const bool has_shape = shapes_.shapes().contains(name);
-  if (text.ends_with(".npy") && !text.starts_with('"')) {
-    if (has_shape) throw Failure(kUsage, fmt::format("--shape: '{}' gets its shape from '{}'", name, text));
-    files_.push_back(text);
-    return refusing(kFailed, text, [&] { return tenon::Value::read_npy(text, dtype); });
-  }
-  bool is_list = false;
-  const std::string json = to_json(text, dtype, is_list);
-  std::optional<std::vector<int64_t>> dims;
-  if (has_shape || !is_list) dims = shapes_.extents(model, input);
-  if (!is_list && !dims && type.dims() && !type.dims()->empty())
-    throw Failure(kUsage, fmt::format("--input: '{}' is {}; say with --shape or --dim how many times {} stands there",
-                                      name, type.text(), text));
-  shapes_.forget_shape(name);
-  try {
-    return tenon::Value::from_json(dtype, json, dims ? &*dims : nullptr);
-  } catch (const tenon::Error& error) {
-    throw Failure(kUsage, fmt::format("--input: '{}' ({}): {}", name, type.text(), error.what()));
-  }
+  options_.declare(arguments, OptionFlags::Command::Runs);
 }
 
 void InputFlags::read_archive(const tenon::Model& model, std::vector<tenon::Value>& values) {
   files_.push_back(archive_);
-  refusing(kFailed, archive_, [&] {
-    const tenon::Npz archive(archive_);
+  try {
+    tenon::Npz archive(archive_);
+    if (const auto limit = options_.memory_limit()) archive.limit_memory(*limit);
     std::map<std::string, size_t> positions;
     std::map<std::string, bool> used;
     for (size_t i = 0; i < archive.size(); ++i) positions[archive.name(i)] = i;
@@ -112,13 +75,16 @@ void InputFlags::read_archive(const tenon::Model& model, std::vector<tenon::Valu
       if (values[i]) throw Failure(kUsage, fmt::format("'{}' is given by --input and by --inputs", name));
       if (shapes_.shapes().contains(name))
         throw Failure(kUsage, fmt::format("--shape: '{}' gets its shape from '{}'", name, archive_));
+      if (value.kind() == TN_KIND_TENSOR) shapes_.check_agrees(model, i, value.dims(), "--inputs");
       values[i] = std::move(value);
     }
     for (const auto& [name, position] : positions)
       if (!used[name])
         throw Failure(kUsage, fmt::format("--inputs: the model has no input for the array '{}' of '{}'{}", name,
                                           archive_, suggestion(name, input_names(model))));
-  });
+  } catch (const tenon::Error& error) {
+    refuse_input(kFailed, archive_, error);
+  }
 }
 
 void InputFlags::check_missing(const tenon::Model& model, const std::vector<tenon::Value>& values) const {
@@ -133,26 +99,39 @@ void InputFlags::check_missing(const tenon::Model& model, const std::vector<teno
                   fmt::format("--shape: nothing is made for '{}'; add --random", shapes_.shapes().begin()->first));
 }
 
+size_t InputFlags::named_input(const tenon::Model& model, const std::string& text) {
+  // Names may hold a '=' themselves: the longest name that fits counts.
+  std::optional<size_t> input;
+  for (size_t i = 0; i < model.input_count(); ++i)
+    if (text.starts_with(model.input_name(i) + "=") &&
+        (!input || model.input_name(i).size() > model.input_name(*input).size()))
+      input = i;
+  if (input) return *input;
+  const size_t equals = text.find('=');
+  if (equals == std::string::npos || equals == 0)
+    throw Failure(kUsage, fmt::format("--input must be NAME=FILE.npy or NAME=VALUE, it is '{}'", text));
+  const std::string name = text.substr(0, equals);
+  const std::vector<std::string> names = input_names(model);
+  throw Failure(kUsage, fmt::format("--input: the model has no input called '{}'{}", name,
+                                    names.empty() ? "; it has none at all" : suggestion(name, names)));
+}
+
+void InputFlags::read_arguments(const tenon::Model& model, std::vector<tenon::Value>& values) {
+  std::map<size_t, std::string> texts;
+  for (const std::string& text : inputs_) {
+    const size_t input = named_input(model, text);
+    if (!texts.emplace(input, text.substr(model.input_name(input).size() + 1)).second)
+      throw Failure(kUsage, fmt::format("--input: '{}' is given twice", model.input_name(input)));
+  }
+  for (const auto& [input, text] : texts) {
+    values[input] = read_argument(model, input, text);
+    if (values[input].kind() == TN_KIND_TENSOR) shapes_.check_agrees(model, input, values[input].dims(), "--input");
+  }
+}
+
 std::vector<tenon::Value> InputFlags::read(const tenon::Model& model, const std::string& path, const Console& console) {
   std::vector<tenon::Value> values(model.input_count());
-  for (const std::string& text : inputs_) {
-    // Names may hold a '=' themselves: the longest name that fits counts.
-    std::optional<size_t> input;
-    for (size_t i = 0; i < values.size(); ++i)
-      if (text.starts_with(model.input_name(i) + "=") &&
-          (!input || model.input_name(i).size() > model.input_name(*input).size()))
-        input = i;
-    if (!input) {
-      const size_t equals = text.find('=');
-      if (equals == std::string::npos || equals == 0)
-        throw Failure(kUsage, fmt::format("--input must be NAME=FILE.npy or NAME=VALUE, it is '{}'", text));
-      const std::string name = text.substr(0, equals);
-      throw Failure(kUsage, fmt::format("--input: the model has no input called '{}'{}", name,
-                                        suggestion(name, input_names(model))));
-    }
-    if (values[*input]) throw Failure(kUsage, fmt::format("--input: '{}' is given twice", model.input_name(*input)));
-    values[*input] = read_argument(model, *input, text.substr(model.input_name(*input).size() + 1));
-  }
+  read_arguments(model, values);
   if (!archive_.empty()) read_archive(model, values);
   if (!random_) {
     check_missing(model, values);
@@ -160,12 +139,13 @@ std::vector<tenon::Value> InputFlags::read(const tenon::Model& model, const std:
   }
   const std::vector<tenon::Value> given = values;
   tenon::Options options{{"seed", std::to_string(seed_)}};
-  shapes_.add_dims(options);
+  shapes_.add_dims(model, options);
   shapes_.add_shapes(options);
+  options_.add_for_inputs(options);
   try {
     model.fill_inputs(values, options);
   } catch (const tenon::Error& error) {
-    throw Failure(error.code() == TN_UNSUPPORTED ? kCannotRun : kUsage, in_file(path, error.what()));
+    refuse_input(kUsage, path, error);
   }
   for (size_t i = 0; i < values.size(); ++i)
     if (!given[i] && values[i])

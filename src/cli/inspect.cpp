@@ -5,6 +5,7 @@
 #include "cli/graph_view.h"
 #include "cli/inspect_artifact.h"
 #include "cli/models.h"
+#include "cli/option_flags.h"
 #include "cli/text.h"
 
 namespace cli {
@@ -12,6 +13,23 @@ namespace cli {
 namespace {
 
 std::string shape_text(const Json& shape) { return shape.plain(); }
+
+// A summary fits on a few screens whatever the model holds.
+constexpr size_t kShownValues = 100, kShownEntries = 20, kShownOps = 20, kShownCharacters = 200;
+std::string more(size_t count) { return fmt::format("... {} more; --format json shows all", count); }
+
+std::string shortened(const std::string& text) {
+  if (text.size() <= kShownCharacters) return text;
+  size_t end = kShownCharacters;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not inside a character
+  return fmt::format("{}... ({} bytes)", text.substr(0, end), text.size());
+}
+
+void add_metadata(const Json::Object& entries, Table& facts) {
+  for (size_t i = 0; i < std::min(entries.size(), kShownEntries); ++i)
+    facts.add({"metadata", shortened(entries[i].first) + " = " + shortened(entries[i].second.text())});
+  if (entries.size() > kShownEntries) facts.add({"", more(entries.size() - kShownEntries)});
+}
 
 std::string summary_text(const std::string& path, const Json& summary) {
   std::string opsets;
@@ -27,17 +45,21 @@ std::string summary_text(const std::string& path, const Json& summary) {
   facts.add({"weights", fmt::format("{}, {}", summary["weights"]["count"].plain(),
                                     human_bytes(summary["weights"]["bytes"].integer()))});
   if (!summary["unknown_ops"].items().empty()) {
+    const auto& unknown = summary["unknown_ops"].items();
     std::string ops;
-    for (const Json& op : summary["unknown_ops"].items()) ops += (ops.empty() ? "" : ", ") + op.text();
-    facts.add({"unknown", ops});
+    for (size_t i = 0; i < std::min(unknown.size(), kShownOps); ++i) ops += (i ? ", " : "") + unknown[i].text();
+    facts.add({"unknown ops", ops + (unknown.size() > kShownOps ? ", " + more(unknown.size() - kShownOps) : "")});
   }
-  for (const auto& [key, value] : summary["metadata"].entries()) facts.add({"metadata", key + " = " + value.text()});
+  add_metadata(summary["metadata"].entries(), facts);
   std::string text = printable(path) + "\n" + facts.text();
   for (const char* side : {"inputs", "outputs"}) {
     Table values({"", "", ""});
-    for (const Json& value : summary[side].items())
-      values.add({value["name"].text(), value["type"].text(), value["default"].boolean() ? "has a default" : ""});
+    const auto& items = summary[side].items();
+    for (size_t i = 0; i < std::min(items.size(), kShownValues); ++i)
+      values.add(
+          {items[i]["name"].text(), items[i]["type"].text(), items[i]["default"].boolean() ? "has a default" : ""});
     text += fmt::format("\n{}\n{}", side, values.text());
+    if (items.size() > kShownValues) text += "  " + more(items.size() - kShownValues) + "\n";
   }
   return text;
 }
@@ -91,12 +113,13 @@ class Inspect final : public Command {
  public:
   void declare(Arguments& arguments) override {
     arguments.positional("model", path_, "an ONNX model or a compiled one");
-    arguments.choice("--graph", graph_, {"text", "dot", "html"}, "the nodes; dot and html are the whole output");
+    arguments.choice("--graph", graph_, {"text", "dot", "html"}, "the nodes; dot and html print nothing else");
     arguments.flag("--ops", ops_, "how often each op occurs");
     arguments.flag("--weights", weights_, "name, type, shape and size of every weight");
     arguments.flag("--plan", plan_, "the steps the model is compiled to");
     arguments.flag("--kernels", kernels_, "which kernels run which nodes");
     arguments.flag("--weight-program", weight_program_, "what the packed weights are made of, and who reads them");
+    options_.declare(arguments, OptionFlags::Command::Reads);
   }
 
   Exit execute(Console& console) override {
@@ -112,9 +135,10 @@ class Inspect final : public Command {
     if (refusing(kCannotLoad, path_, [&] { return tenon::is_context_file(path_); })) {
       if (ops_ || !graph_.empty())
         throw Failure(kUsage, path_ + ": a compiled model has no graph; use --plan, --kernels or --weight-program");
+      if (options_.given()) throw Failure(kUsage, "--option is for models that are not compiled yet");
       return inspect_artifact(path_, {weights_, plan_, kernels_, weight_program_}, console);
     }
-    const tenon::Model model = load_model(path_, console);
+    const tenon::Model model = load_model(path_, options_.for_loading(), console);
     const bool compiles = plan_ || kernels_;
     Json described = Json::parse(
         refusing(compiles ? kCannotRun : kFailed, path_, [&] { return model.describe(sections(compiles)); }));
@@ -179,6 +203,7 @@ class Inspect final : public Command {
   }
 
   std::string path_, graph_;
+  OptionFlags options_;
   bool ops_ = false, weights_ = false, plan_ = false, kernels_ = false, weight_program_ = false;
 };
 

@@ -9,36 +9,63 @@ namespace cli {
 
 using nlohmann::ordered_json;
 
-struct JsonConversion {
-  static Json from(const ordered_json& j) {
-    switch (j.type()) {
-      case ordered_json::value_t::boolean:
-        return j.get<bool>();
-      case ordered_json::value_t::number_integer:
-        return j.get<int64_t>();
-      case ordered_json::value_t::number_unsigned: {
-        const auto value = j.get<uint64_t>();
-        return value <= INT64_MAX ? Json(static_cast<int64_t>(value)) : Json(value);
-      }
-      case ordered_json::value_t::number_float:
-        return j.get<double>();
-      case ordered_json::value_t::string:
-        return j.get<std::string>();
-      case ordered_json::value_t::array: {
-        Json::Array items;
-        for (const ordered_json& item : j) items.push_back(from(item));
-        return items;
-      }
-      case ordered_json::value_t::object: {
-        Json::Object entries;
-        for (const auto& [key, value] : j.items()) entries.emplace_back(key, from(value));
-        return entries;
-      }
-      default:
-        return {};
-    }
+namespace {
+
+// Builds values from what the parser finds. nlohmann's own ordered objects look every key up in a list.
+class JsonBuilder final : public nlohmann::json_sax<ordered_json> {
+ public:
+  Json result;
+
+  bool null() override { return add({}); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(int64_t value) override { return add(value); }
+  bool number_unsigned(uint64_t value) override {
+    return add(value <= INT64_MAX ? Json(static_cast<int64_t>(value)) : Json(value));
+  }
+  bool number_float(double value, const std::string&) override { return add(value); }
+  bool string(std::string& value) override { return add(std::move(value)); }
+  bool binary(ordered_json::binary_t&) override { return false; }
+  bool key(std::string& value) override {
+    keys_.push_back(std::move(value));
+    return true;
+  }
+  bool start_object(size_t) override { return open(Json::Object{}); }
+  bool start_array(size_t) override { return open(Json::Array{}); }
+  bool end_object() override { return close(); }
+  bool end_array() override { return close(); }
+  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& problem) override {
+    throw std::runtime_error(fmt::format("not JSON at {}: {}", position, problem.what()));
   }
 
+ private:
+  bool add(Json value) {
+    if (open_.empty()) {
+      result = std::move(value);
+    } else if (open_.back().is_array()) {
+      open_.back().push(std::move(value));
+    } else {
+      open_.back().set(std::move(keys_.back()), std::move(value));
+      keys_.pop_back();
+    }
+    return true;
+  }
+  bool open(Json value) {
+    open_.push_back(std::move(value));
+    return true;
+  }
+  bool close() {
+    Json value = std::move(open_.back());
+    open_.pop_back();
+    return add(std::move(value));
+  }
+
+  std::vector<Json> open_;         // what is not closed yet, outermost first
+  std::vector<std::string> keys_;  // that wait for their value
+};
+
+}  // namespace
+
+struct JsonConversion {
   static ordered_json to(const Json& json) {
     return std::visit(
         [](const auto& value) -> ordered_json {
@@ -51,7 +78,9 @@ struct JsonConversion {
             return array;
           } else if constexpr (std::is_same_v<T, Json::Object>) {
             ordered_json object = ordered_json::object();
-            for (const auto& [key, item] : value) object[key] = to(item);
+            // Past the look-up for an equal key that operator[] and emplace do: keys are unique already.
+            auto& entries = object.get_ref<ordered_json::object_t&>();
+            for (const auto& [key, item] : value) entries.Container::emplace_back(key, to(item));
             return object;
           } else {
             return value;
@@ -61,7 +90,11 @@ struct JsonConversion {
   }
 };
 
-Json Json::parse(const std::string& text) { return JsonConversion::from(ordered_json::parse(text)); }
+Json Json::parse(const std::string& text) {
+  JsonBuilder builder;
+  ordered_json::sax_parse(text, &builder);
+  return std::move(builder.result);
+}
 
 std::string Json::dump() const {
   return JsonConversion::to(*this).dump(2, ' ', false, ordered_json::error_handler_t::replace);

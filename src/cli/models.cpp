@@ -1,5 +1,8 @@
 #include "cli/models.h"
 
+#include <filesystem>
+
+#include "cli/option_flags.h"
 #include "cli/text.h"
 
 namespace cli {
@@ -7,19 +10,39 @@ namespace cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+// What people get wrong most often, in words about the file and not about its contents.
+void check_is_file(const std::string& path) {
+  std::error_code ignored;
+  if (path.empty()) throw Failure(kCannotLoad, "the name of the model is empty");
+  if (std::filesystem::is_directory(path, ignored))
+    throw Failure(kCannotLoad, path + ": is a folder; give an ONNX file");
+  if (std::filesystem::is_regular_file(path, ignored) && std::filesystem::file_size(path, ignored) == 0)
+    throw Failure(kCannotLoad, path + ": the file is empty");
+}
+
+void show_warnings(const std::string& path, const std::vector<std::string>& warnings, const Console& console) {
+  constexpr size_t kShown = 10;
+  const size_t shown = console.settings().verbose ? warnings.size() : std::min(warnings.size(), kShown);
+  for (size_t i = 0; i < shown; ++i) console.warning(in_file(path, warnings[i]));
+  if (shown < warnings.size())
+    console.warning(fmt::format("{}: {} more; -v shows them all", path, warnings.size() - shown));
+}
+
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
 std::string in_file(const std::string& file, const std::string& message) {
-  if (message.starts_with(file + ":") || message.find("'" + file + "'") != std::string::npos) return message;
-  return file + ": " + message;
+  if (message.starts_with(file + ":") || message.find("'" + file + "'") != std::string::npos)
+    return with_flags(message);
+  return file + ": " + with_flags(message);
 }
 
-tenon::Model load_model(const std::string& path, const Console& console) {
+tenon::Model load_model(const std::string& path, const tenon::Options& options, const Console& console) {
   const auto start = Clock::now();
-  tenon::Model model = refusing(kCannotLoad, path, [&] { return tenon::Model::load(path); });
-  for (const std::string& warning : model.warnings()) console.warning(in_file(path, warning));
+  check_is_file(path);
+  tenon::Model model = refusing(kCannotLoad, path, [&] { return tenon::Model::load(path, options); });
+  show_warnings(path, model.warnings(), console);
   console.detail(fmt::format("loaded {} in {}", path, human_seconds(seconds_since(start))));
   return model;
 }
@@ -33,9 +56,15 @@ tenon::Context make_context(const Console& console) {
 tenon::Session make_session(const tenon::Context& context, const tenon::Model& model, const std::string& path,
                             const tenon::Options& options, const Console& console) {
   const auto start = Clock::now();
-  tenon::Session session = refusing(kCannotRun, path, [&] { return tenon::Session(context, model, options); });
-  console.detail(fmt::format("compiled {} in {}", path, human_seconds(seconds_since(start))));
-  return session;
+  try {
+    tenon::Session session(context, model, options);
+    console.detail(fmt::format("compiled {} in {}", path, human_seconds(seconds_since(start))));
+    return session;
+  } catch (const tenon::Error& error) {
+    // Weights in other files are read now.
+    const bool is_file = error.code() == TN_NOT_FOUND || error.code() == TN_INVALID_MODEL || error.code() == TN_IO;
+    throw Failure(is_file ? kCannotLoad : kCannotRun, in_file(path, error.what()));
+  }
 }
 
 }  // namespace cli

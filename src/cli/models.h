@@ -13,11 +13,11 @@ namespace cli {
 std::string in_file(const std::string& file, const std::string& message);
 
 // Reads a model and shows its warnings. Failure(kCannotLoad) when that is not possible.
-tenon::Model load_model(const std::string& path, const Console& console);
+tenon::Model load_model(const std::string& path, const tenon::Options& options, const Console& console);
 
 tenon::Context make_context(const Console& console);
 
-// Failure(kCannotRun) when the model cannot be compiled.
+// Failure(kCannotLoad) when what is missing or wrong is in the model or its files, else Failure(kCannotRun).
 tenon::Session make_session(const tenon::Context& context, const tenon::Model& model, const std::string& path,
                             const tenon::Options& options, const Console& console);
 

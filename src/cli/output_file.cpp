@@ -37,10 +37,20 @@ void OutputFile::check(bool overwrite, const std::vector<std::string>& other_fil
   if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
     throw Failure(kFailed, fmt::format("{}: there is no folder '{}'", path_, folder.string()));
   struct stat info{};
-  if (::lstat(path_.c_str(), &info) != 0) return;
+  if (::lstat(path_.c_str(), &info) != 0) return check_writable();
   if (S_ISDIR(info.st_mode)) throw Failure(kFailed, fmt::format("{}: is a folder", path_));
   if (!S_ISREG(info.st_mode)) throw Failure(kFailed, fmt::format("{}: is not a regular file", path_));
   if (!overwrite) throw Failure(kFailed, fmt::format("{}: the file exists; add --overwrite to replace it", path_));
+  check_writable();
+}
+
+// Writing replaces the file by a new one, so it is the folder that must let one be made.
+void OutputFile::check_writable() const {
+  std::string temporary = path_ + ".XXXXXX";
+  const int file = ::mkostemp(temporary.data(), O_CLOEXEC);
+  if (file < 0) cannot_write(path_);
+  ::close(file);
+  ::unlink(temporary.c_str());
 }
 
 void OutputFile::write(const std::string& text) const {

@@ -27,7 +27,7 @@ class Run final : public Command {
     const OutputFile output("--output", output_), profile("--profile", profile_);
     if (overwrite_ && !output.wanted() && !profile.wanted())
       throw Failure(kUsage, "--overwrite needs --output or --profile");
-    const tenon::Model model = load_model(path_, console);
+    const tenon::Model model = load_model(path_, inputs_.options().for_loading(), console);
     inputs_.resolve_shapes(model);
     const std::vector<tenon::Value> inputs = inputs_.read(model, path_, console);
     std::vector<std::string> read = inputs_.files();
@@ -38,7 +38,8 @@ class Run final : public Command {
 
     const tenon::Context context = make_context(console);
     tenon::Options options;
-    inputs_.shapes().add_dims(options);
+    inputs_.shapes().add_dims(model, options);
+    inputs_.options().add_for_session(options);
     const tenon::Session session = make_session(context, model, path_, options, console);
     tenon::Run run;
     run.enable_profile(profile.wanted());
@@ -141,7 +142,8 @@ CommandInfo run_command() {
           "  tenon run model.onnx --random                        made-up inputs\n"
           "  tenon run model.onnx --random --dim batch=4          with a batch of four\n"
           "  tenon run model.onnx -i x=x.npy -i scale=0.5 -o y.npz\n"
-          "  tenon run model.onnx --inputs in.npz --profile steps.json\n",
+          "  tenon run model.onnx --inputs in.npz --profile steps.json\n"
+          "  tenon run model.onnx --random --option memory_limit=8000000000\n",
           []() -> std::unique_ptr<Command> { return std::make_unique<Run>(); }};
 }
 

@@ -22,13 +22,13 @@ std::pair<std::string, std::string> split(const std::string& flag, const std::st
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
-std::vector<int64_t> parse_shape(const std::string& flag, const std::string& text) {
+std::vector<int64_t> parse_shape(const std::string& flag, const std::string& whole, const std::string& text) {
   std::vector<int64_t> shape;
   for (size_t start = 0; start <= text.size() && !text.empty();) {
     const size_t comma = std::min(text.find(',', start), text.size());
     int64_t extent = 0;
     if (!parse_extent(std::string_view(text).substr(start, comma - start), extent))
-      throw Failure(kUsage, fmt::format("{} must be NAME=N,N,... with whole numbers, it is '{}'", flag, text));
+      throw Failure(kUsage, fmt::format("{} must be NAME=N,N,... with whole numbers, it is '{}'", flag, whole));
     shape.push_back(extent);
     start = comma + 1;
   }
@@ -40,7 +40,14 @@ void collect_symbols(const tenon::TypeView& type, std::vector<std::string>& name
   if (const auto element = type.element()) collect_symbols(*element, names);
   const auto dims = type.dims();
   for (size_t i = 0; dims && i < dims->size(); ++i)
-    if ((*dims)[i] < 0 && !type.dim_text(i).empty()) names.push_back(type.dim_text(i));
+    if ((*dims)[i] < 0 && !type.dim_name(i).empty()) names.push_back(type.dim_name(i));
+}
+
+std::string unknown_dim_advice(const std::string& name, const std::vector<std::string>& symbols) {
+  // Dimensions without a name are shown as _0, _1, ...
+  const bool unnamed = name.size() > 1 && name.find_first_not_of("0123456789", 1) == std::string::npos;
+  if (name.starts_with('_') && unnamed) return "; it has no name in the model, give the whole shape with --shape";
+  return symbols.empty() ? "; none has a name, give whole shapes with --shape" : suggestion(name, symbols);
 }
 
 }  // namespace
@@ -58,8 +65,9 @@ std::optional<size_t> find_input(const tenon::Model& model, const std::string& n
 }
 
 void ShapeFlags::declare(Arguments& arguments) {
-  arguments.texts("--shape", shape_texts_, "NAME=1,3,224,224", "the shape of an input whose values are made here");
-  arguments.texts("--dim", dim_texts_, "NAME=4", "the value of a symbolic dimension");
+  arguments.texts("--shape", shape_texts_, "NAME=1,3,224,224",
+                  "the shape of an input that is made up or filled with one value");
+  arguments.texts("--dim", dim_texts_, "NAME=4", "the extent of a dimension that the model leaves open, by its name");
 }
 
 void ShapeFlags::resolve(const tenon::Model& model) {
@@ -74,7 +82,7 @@ void ShapeFlags::resolve(const tenon::Model& model) {
       throw Failure(kUsage, fmt::format("--dim must be NAME=4 with a whole number, it is '{}'", text));
     if (std::find(symbols.begin(), symbols.end(), name) == symbols.end())
       throw Failure(kUsage, fmt::format("--dim: no input of the model has a dimension called '{}'{}", name,
-                                        symbols.empty() ? "; it has none with a name" : suggestion(name, symbols)));
+                                        unknown_dim_advice(name, symbols)));
     if (!dims_.emplace(name, extent).second) throw Failure(kUsage, fmt::format("--dim: '{}' is given twice", name));
   }
   for (const std::string& text : shape_texts_) {
@@ -82,8 +90,21 @@ void ShapeFlags::resolve(const tenon::Model& model) {
     if (!find_input(model, name))
       throw Failure(kUsage, fmt::format("--shape: the model has no input called '{}'{}", name,
                                         suggestion(name, input_names(model))));
-    if (!shapes_.emplace(name, parse_shape("--shape", value)).second)
+    if (!shapes_.emplace(name, parse_shape("--shape", text, value)).second)
       throw Failure(kUsage, fmt::format("--shape: '{}' is given twice", name));
+    check_agrees(model, *find_input(model, name), shapes_[name], "--shape");
+  }
+}
+
+void ShapeFlags::check_agrees(const tenon::Model& model, size_t input, const std::vector<int64_t>& shape,
+                              const std::string& source) const {
+  const tenon::TypeView type = model.input_type(input);
+  const auto dims = type.dims();
+  for (size_t i = 0; dims && i < std::min(dims->size(), shape.size()); ++i) {
+    auto it = dims_.find(type.dim_name(i));
+    if (it != dims_.end() && (*dims)[i] < 0 && it->second != shape[i])
+      throw Failure(kUsage, fmt::format("{}: dimension '{}' of input '{}' is {}, --dim says {}", source, it->first,
+                                        model.input_name(input), shape[i], it->second));
   }
 }
 
@@ -93,15 +114,19 @@ std::optional<std::vector<int64_t>> ShapeFlags::extents(const tenon::Model& mode
   auto dims = type.dims();
   for (size_t i = 0; dims && i < dims->size(); ++i) {
     if ((*dims)[i] >= 0) continue;
-    auto it = dims_.find(type.dim_text(i));
+    auto it = dims_.find(type.dim_name(i));
     if (it == dims_.end()) return std::nullopt;
     (*dims)[i] = it->second;
   }
   return dims;
 }
 
-void ShapeFlags::add_dims(tenon::Options& options) const {
-  for (const auto& [name, value] : dims_) options.set("dim:" + name, std::to_string(value));
+void ShapeFlags::add_dims(const tenon::Model& model, tenon::Options& options) const {
+  std::vector<std::string> symbols;
+  for (size_t i = 0; i < model.input_count(); ++i) collect_symbols(model.input_type(i), symbols);
+  for (const auto& [name, value] : dims_)
+    if (std::find(symbols.begin(), symbols.end(), name) != symbols.end())
+      options.set("dim:" + name, std::to_string(value));
 }
 
 void ShapeFlags::add_shapes(tenon::Options& options) const {

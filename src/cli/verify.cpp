@@ -3,8 +3,8 @@
 #include <map>
 
 #include "cli/artifacts.h"
-#include "cli/inputs.h"
 #include "cli/models.h"
+#include "cli/same_inputs.h"
 #include "cli/text.h"
 #include "cli/verify_artifacts.h"
 
@@ -54,19 +54,25 @@ class Verify final : public Command {
  public:
   void declare(Arguments& arguments) override {
     arguments.positional("model", path_, "an ONNX model, a compiled one, or a folder of compiled ones");
-    arguments.positional("other", other_, "the model it should agree with; without it: its own reference form", false);
+    arguments.positional("other", other_,
+                         "the model it should agree with; without it: itself, run by the reference interpreter", false);
     arguments.number("--rtol", rtol_, "largest relative difference; default: what rounding explains for the type");
     arguments.number("--atol", atol_, "largest absolute difference; default: what rounding explains for the type");
     arguments.integer("--samples", samples_, 1, 1'000'000, "how many made-up sets of inputs to compare (default: 3)");
-    arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX - 1'000'000, "of the first set of inputs (default: 0)");
+    arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX - 1'000'000,
+                      "seed of the first set of inputs; the next ones count on (default: 0)");
     arguments.flag("--bisect", bisect_, "name the first node whose value differs");
     arguments.texts("--source-dir", source_dirs_, "DIR", "where models and weights of compiled models are looked for");
     shapes_.declare(arguments);
+    options_.declare(arguments, OptionFlags::Command::Runs);
   }
 
   Exit execute(Console& console) override {
     if (other_.empty() && is_artifact(path_)) {
       if (bisect_) throw Failure(kUsage, "--bisect needs the model to compare with: tenon verify X_ctx.onnx X.onnx");
+      if (shapes_.given() || options_.given())
+        throw Failure(kUsage,
+                      "--dim, --shape and --option need the model to compare with: tenon verify X_ctx.onnx X.onnx");
       return verify_artifacts({path_, source_dirs_, samples_, seed_, rtol_, atol_}, console);
     }
     if (!source_dirs_.empty()) throw Failure(kUsage, "--source-dir is for compiled models");
@@ -75,11 +81,12 @@ class Verify final : public Command {
     if (!other_.empty()) second = load_plain_model(other_, console);
     const tenon::Model& expected_model = second ? *second : model;
     shapes_.resolve(model);
-    const tenon::Context context = make_context(console);
-    const tenon::Session actual = make_session(context, model, path_, options(false), console);
-    const tenon::Session expected =
-        make_session(context, expected_model, other_.empty() ? path_ : other_, options(!second), console);
+    if (second) check_same_inputs({path_, model}, {other_, *second}, shapes_);
     pair_outputs(model, expected_model);
+    const tenon::Context context = make_context(console);
+    const tenon::Session actual = make_session(context, model, path_, options(model, false), console);
+    const tenon::Session expected = make_session(context, expected_model, other_.empty() ? path_ : other_,
+                                                 options(expected_model, !second), console);
     for (int64_t sample = 0; sample < samples_; ++sample) {
       console.progress(fmt::format("sample {} of {}", sample + 1, samples_));
       compare_sample(model, expected_model, actual, expected, sample);
@@ -95,14 +102,15 @@ class Verify final : public Command {
   static bool is_artifact(const std::string& path) {
     return is_folder(path) || refusing(kCannotLoad, path, [&] { return tenon::is_context_file(path); });
   }
-  static tenon::Model load_plain_model(const std::string& path, const Console& console) {
+  tenon::Model load_plain_model(const std::string& path, const Console& console) const {
     if (is_folder(path)) throw Failure(kCannotLoad, path + ": is a folder; give the ONNX models to compare");
-    return load_model(path, console);
+    return load_model(path, options_.for_loading(), console);
   }
 
-  tenon::Options options(bool is_reference) const {
+  tenon::Options options(const tenon::Model& model, bool is_reference) const {
     tenon::Options options;
-    shapes_.add_dims(options);
+    shapes_.add_dims(model, options);
+    options_.add_for_session(options);
     if (is_reference) options.set("provider", "reference");
     if (bisect_) options.set("keep_values", "1");
     return options;
@@ -130,28 +138,22 @@ class Verify final : public Command {
   std::vector<tenon::Value> inputs_of(const tenon::Model& model, int64_t sample) const {
     std::vector<tenon::Value> inputs(model.input_count());
     tenon::Options settings{{"seed", std::to_string(seed_ + sample)}};
-    shapes_.add_dims(settings);
+    shapes_.add_dims(model, settings);
     shapes_.add_shapes(settings);
+    options_.add_for_inputs(settings);
     try {
       model.fill_inputs(inputs, settings);
     } catch (const tenon::Error& error) {
-      throw Failure(error.code() == TN_UNSUPPORTED ? kCannotRun : kUsage, in_file(path_, error.what()));
+      throw Failure(error.code() == TN_INVALID_ARGUMENT ? kUsage : kCannotRun, in_file(path_, error.what()));
     }
     return inputs;
   }
 
-  std::vector<tenon::Value> by_name(const tenon::Model& from, const std::vector<tenon::Value>& values,
-                                    const tenon::Model& to) const {
+  static std::vector<tenon::Value> by_name(const tenon::Model& from, const std::vector<tenon::Value>& values,
+                                           const tenon::Model& to) {
     std::vector<tenon::Value> result(to.input_count());
-    for (size_t i = 0; i < result.size(); ++i) {
-      const auto position = find_input(from, to.input_name(i));
-      if (position) result[i] = values[*position];
-      if (!position && !to.input_has_default(i))
-        throw Failure(kFailed, fmt::format("{}: has no input '{}', which {} has", path_, to.input_name(i), other_));
-    }
-    for (size_t i = 0; i < values.size(); ++i)
-      if (values[i] && !find_input(to, from.input_name(i)))
-        throw Failure(kFailed, fmt::format("{}: has no input '{}', which {} has", other_, from.input_name(i), path_));
+    for (size_t i = 0; i < result.size(); ++i)
+      if (const auto position = find_input(from, to.input_name(i))) result[i] = values[*position];
     return result;
   }
 
@@ -179,7 +181,7 @@ class Verify final : public Command {
 
   void find_model_difference(const tenon::Model& model, const tenon::Model& expected_model,
                              const std::vector<tenon::Value>& inputs, const std::vector<tenon::Value>& other_inputs) {
-    const tenon::Session actual(model, options(true)), expected(expected_model, options(true));
+    const tenon::Session actual(model, options(model, true)), expected(expected_model, options(expected_model, true));
     find_difference(model, expected_model, actual, expected, actual.run(inputs), expected.run(other_inputs));
   }
 
@@ -259,6 +261,7 @@ class Verify final : public Command {
   std::vector<std::string> source_dirs_;
   bool bisect_ = false;
   ShapeFlags shapes_;
+  OptionFlags options_;
   std::vector<std::pair<size_t, size_t>> pairs_;
   std::vector<Row> rows_;
   std::optional<Difference> first_;
@@ -267,7 +270,7 @@ class Verify final : public Command {
 }  // namespace
 
 CommandInfo verify_command() {
-  return {"verify", "Compare the numbers of a model with those of another, or of its reference form.",
+  return {"verify", "Compare the outputs of a model with those of another, or of the reference interpreter.",
           "  tenon verify model.onnx                              compiled against the reference interpreter\n"
           "  tenon verify model.onnx optimized.onnx --samples 10\n"
           "  tenon verify a.onnx b.onnx --rtol 1e-3 --atol 1e-5 --bisect\n"

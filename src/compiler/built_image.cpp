@@ -52,8 +52,7 @@ class BuiltImage final : public Image {
     }
     if (program.is_source(recipe.slot)) return *inputs[0].tensor();
     TN_ASSIGN_OR_RETURN(Tensor memory, spare_->take(program.dtype(recipe.slot), program.dims(recipe.slot)));
-    TN_RETURN_IF_ERROR(
-        program.compute(recipe.slot, std::move(inputs), memory.view(), budget_, options_.pool.get()));
+    TN_RETURN_IF_ERROR(program.compute(recipe.slot, std::move(inputs), memory.view(), budget_, options_.pool.get()));
     return memory;
   }
   Result<Tensor> source(size_t index) const override {
@@ -156,8 +155,8 @@ class BuiltImage final : public Image {
       record.file_offset = constant.external->offset;
       record.file_bytes = constant.external->bytes;
     }
-    const auto key = std::make_tuple(info.name, info.dtype, info.dims, content, record.place, record.file,
-                                     record.file_offset);
+    const auto key =
+        std::make_tuple(info.name, info.dtype, info.dims, content, record.place, record.file, record.file_offset);
     const auto [it, is_new] = sources_by_key_.emplace(key, static_cast<int32_t>(contents_.sources.size()));
     if (is_new) {
       contents_.sources.push_back(std::move(record));
@@ -189,8 +188,8 @@ class BuiltImage final : public Image {
   }
 
   void sort_packed() {
-    const auto [order, place] = sorted_order(
-        contents_.packed, [](const PackedRecord& a, const PackedRecord& b) { return a.key < b.key; });
+    const auto [order, place] =
+        sorted_order(contents_.packed, [](const PackedRecord& a, const PackedRecord& b) { return a.key < b.key; });
     reorder(contents_.packed, order);
     reorder(recipes_, order);
     for (ModelRecord& model : contents_.models) renumber(model.slots, place);
@@ -225,9 +224,9 @@ class BuiltImage final : public Image {
   std::shared_ptr<SpareBuffers> spare_ = SpareBuffers::make();
   std::vector<std::unique_ptr<const WeightProgram>> programs_;
   ArtifactContents contents_;
-  std::vector<Recipe> recipes_;                                  // by packed tensor
-  std::vector<std::pair<size_t, int32_t>> source_makers_;        // by source record: model, and number there
-  std::vector<int32_t> identical_;                               // by source record: the packed tensor that is it
+  std::vector<Recipe> recipes_;                            // by packed tensor
+  std::vector<std::pair<size_t, int32_t>> source_makers_;  // by source record: model, and number there
+  std::vector<int32_t> identical_;                         // by source record: the packed tensor that is it
   std::map<Hash128, int32_t> packed_by_key_;
   std::map<std::tuple<std::string, DType, std::vector<int64_t>, Hash128, SourceRecord::Place, std::string, int64_t>,
            int32_t>

@@ -11,8 +11,7 @@ namespace {
 
 Status pin(Program& program, const std::vector<Constant>& sources, const std::string& name) {
   const auto it = std::ranges::find(program.sources, name, &SourceInfo::name);
-  if (it == program.sources.end() || name.empty())
-    return error(Code::NotFound, "there is no weight '{}' to pin", name);
+  if (it == program.sources.end() || name.empty()) return error(Code::NotFound, "there is no weight '{}' to pin", name);
   const auto index = static_cast<size_t>(it - program.sources.begin());
   TN_ASSIGN_OR_RETURN(const Tensor tensor, sources[index].value());
   program.guards.push_back({static_cast<int32_t>(index), "the user", "pinned", content_hash(tensor).hex()});

@@ -76,8 +76,7 @@ std::optional<std::vector<Dim>> integer_elements(const Tensor& t) {
 // The compiler's answers: constants, and what earlier rules derived.
 class GraphKnowledge final : public InferKnowledge {
  public:
-  GraphKnowledge(Graph& graph, const GraphNode& node, int& fresh)
-      : graph_(graph), node_(node), fresh_(fresh) {}
+  GraphKnowledge(Graph& graph, const GraphNode& node, int& fresh) : graph_(graph), node_(node), fresh_(fresh) {}
 
   // Shapes follow from these, so a plan does too.
   std::optional<std::vector<Dim>> values(size_t i) override {
@@ -107,7 +106,7 @@ class GraphKnowledge final : public InferKnowledge {
     passed_on_.erase(std::unique(passed_on_.begin(), passed_on_.end()), passed_on_.end());
     return passed_on_;
   }
-  Dim fresh_symbol() override { return Dim::symbol("_" + std::to_string(fresh_++)); }
+  Dim fresh_symbol() override { return Dim::symbol("?" + std::to_string(fresh_++)); }
   Result<std::vector<Type>> infer_body(size_t body, std::vector<Type>) override {
     if (body >= node_.bodies.size()) return invalid_model("sub-graph {} is missing", body);
     std::vector<Type> types;

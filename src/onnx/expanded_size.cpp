@@ -45,9 +45,26 @@ class Counter {
   std::unordered_map<const wire::Function*, int64_t> sizes_;
 };
 
+int64_t count_written(const std::vector<wire::Node>& nodes) {
+  int64_t sum = static_cast<int64_t>(nodes.size());
+  for (const wire::Node& node : nodes)
+    for (const wire::Attribute& attribute : node.attributes)
+      for (const auto& graph : attribute.graphs)
+        if (graph) sum += count_written(graph->nodes);
+  return sum;
+}
+
+int64_t limit_of(const wire::Model& model) {
+  constexpr int64_t kAlwaysFine = 100'000, kMostTimes = 100;
+  int64_t written = count_written(model.graph.nodes);
+  for (const wire::Function& function : model.functions) written += count_written(function.nodes);
+  return std::clamp(kMostTimes * written, kAlwaysFine, kMostNodes);
+}
+
 }  // namespace
 
-Status check_expanded_size(const wire::Graph& graph, const ModelImport& model, int64_t limit) {
+Status check_expanded_size(const wire::Graph& graph, const ModelImport& model) {
+  const int64_t limit = model.options.max_nodes ? *model.options.max_nodes : limit_of(model.model.wire);
   Counter counter(model, limit + 1);
   int64_t sum = 0;
   for (const wire::Node& node : graph.nodes) {
@@ -55,7 +72,7 @@ Status check_expanded_size(const wire::Graph& graph, const ModelImport& model, i
     if (sum <= limit) continue;
     return error(Code::ResourceLimit,
                  "with its functions expanded the graph has more than {} nodes (option 'max_nodes')", limit)
-        .in(fmt::format("node '{}' ({})", node.name, node.op_type));
+        .in(fmt::format("node '{}' ({})", readable_name(node), node.op_type));
   }
   return {};
 }

@@ -5,9 +5,9 @@
 
 #include "base/checked_math.h"
 #include "onnx/onnx_map.h"
+#include "onnx/op_versions.h"
 #include "onnx/required_attributes.h"
 #include "ops/unsupported.h"
-#include "tensor/value.h"
 
 namespace tenon {
 
@@ -39,10 +39,19 @@ void collect_references(const wire::Node& node, std::vector<std::string_view>& o
     for (const auto& graph : a.graphs) collect_references(*graph, out);
 }
 
+Status check_attribute_names(const wire::Node& node) {
+  if (node.attributes.size() < 2) return {};
+  std::unordered_set<std::string_view> names;
+  for (const wire::Attribute& a : node.attributes)
+    if (!names.insert(a.name).second) return invalid_model("the attribute '{}' is given twice", a.name);
+  return {};
+}
+
 }  // namespace
 
 std::string ModelImport::function_key(std::string_view domain, std::string_view name, std::string_view overload) {
-  return fmt::format("{}:{}:{}", canonical_domain(domain), name, overload);
+  // No name holds a zero byte.
+  return fmt::format("{}{}{}{}{}", canonical_domain(domain), '\0', name, '\0', overload);
 }
 
 GraphImporter::GraphImporter(ModelImport& model, Graph& graph, GraphImporter* outer, const OpsetVersions& opsets,
@@ -89,6 +98,7 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
   if (small) {
     TN_ASSIGN_OR_RETURN(constant.tensor, wire::decode_tensor(proto, owner, external.get()));
   } else {
+    TN_RETURN_IF_ERROR(wire::check_tensor(proto));
     constant.load = [&proto, owner, external] { return wire::decode_tensor(proto, owner, external.get()); };
   }
   return constant;
@@ -113,19 +123,6 @@ std::optional<ExternalPlace> GraphImporter::file_place(const wire::TensorProto& 
                        static_cast<int64_t>(proto.raw_data->size())};
 }
 
-// The caller's tensor when there is one, else the file's.
-Result<Constant> GraphImporter::initializer_constant(const wire::TensorProto& proto, bool is_top) {
-  const auto& weights = model_.options.weights;
-  auto given = is_top ? weights.find(std::string(proto.name)) : weights.end();
-  if (given == weights.end()) return constant_of(proto, source_name(proto.name));
-  const Tensor& tensor = given->second;
-  if (static_cast<int64_t>(tensor.dtype()) != proto.data_type || tensor.dims() != proto.dims)
-    return invalid_argument("it is {}{} in the model, the tensor given for it is {}{}",
-                            dtype_name(static_cast<DType>(proto.data_type)), shape_text(to_shape(proto.dims)),
-                            dtype_name(tensor.dtype()), shape_text(to_shape(tensor.dims())));
-  return Constant::of(source_name(proto.name), tensor);
-}
-
 Status GraphImporter::add_constant(std::string_view name, Constant constant) {
   if (call_) {
     // A constant of a function body is one source, however often the function is called.
@@ -144,69 +141,9 @@ Status GraphImporter::add_constant(std::string_view name, Constant constant) {
   return define(name, graph_.add_constant(std::move(constant), std::string(name)));
 }
 
-Status GraphImporter::import_initializers(const wire::Graph& wire_graph, const std::vector<Type>& input_types,
-                                          bool is_top) {
-  std::unordered_set<std::string_view> input_names;
-  for (const wire::ValueInfo& input : wire_graph.inputs)
-    if (!input_names.insert(input.name).second) return invalid_model("the input '{}' is listed twice", input.name);
-  const bool overridable = is_top && model_.model.wire.ir_version >= 4 && !model_.options.freeze_inputs;
-  std::unordered_map<std::string_view, ConstantId> defaults;
-  std::unordered_set<std::string_view> frozen;
-  int64_t default_bytes = 0;
-
-  auto add = [&](wire::Bytes name, Constant constant) -> Status {
-    if (!input_names.contains(name)) return add_constant(name, std::move(constant));
-    if (!overridable || model_.options.frozen.contains(name)) {
-      if (!frozen.insert(name).second) return invalid_model("the initializer '{}' is given twice", name);
-      if (is_top) model_.model.frozen_inputs.emplace_back(name);
-      return add_constant(name, std::move(constant));
-    }
-    default_bytes +=
-        storage_bytes(constant.dtype, element_count(Shape(constant.dims.begin(), constant.dims.end())).value())
-            .value_or(0);
-    graph_.constants->push_back(std::move(constant));
-    if (!defaults.emplace(name, static_cast<ConstantId>(graph_.constants->size() - 1)).second)
-      return invalid_model("the initializer '{}' is given twice", name);
-    return {};
-  };
-  for (const wire::TensorProto& t : wire_graph.initializers) {
-    if (t.name.empty()) return invalid_model("an initializer has no name");
-    auto constant = initializer_constant(t, is_top);
-    if (!constant.ok()) return std::move(constant).status().in("initializer '" + std::string(t.name) + "'");
-    TN_RETURN_IF_ERROR(add(t.name, std::move(*constant)));
-  }
-  for (const wire::SparseTensorProto& t : wire_graph.sparse_initializers) {
-    auto dense = wire::densify(t, model_.model.bytes, model_.model.external.get(), model_.options.max_dense_bytes);
-    if (!dense.ok()) return std::move(dense).status().in("sparse initializer '" + std::string(t.values.name) + "'");
-    TN_RETURN_IF_ERROR(add(t.values.name, Constant::of(source_name(t.values.name), std::move(*dense))));
-  }
-  for (size_t i = 0; i < wire_graph.inputs.size(); ++i) {
-    const wire::ValueInfo& input = wire_graph.inputs[i];
-    if (frozen.contains(input.name)) continue;
-    Type type = type_from_proto(input.type, model_.fresh_symbols);
-    if (i < input_types.size()) {
-      auto both = merge(type, input_types[i]);
-      if (!both)
-        return invalid_model("input '{}' is declared as {}, it is given {}", input.name, type.to_string(),
-                             input_types[i].to_string());
-      type = std::move(*both);
-    }
-    const ValueId v = graph_.add_value(std::string(input.name), std::move(type));
-    auto it = defaults.find(input.name);
-    graph_.inputs.push_back({v, it == defaults.end() ? kNone : it->second});
-    TN_RETURN_IF_ERROR(define(input.name, v));
-  }
-  if (!defaults.empty())
-    model_.model.warnings.push_back(
-        fmt::format("{} initializers ({} bytes) are also listed as inputs, so callers may override them and they "
-                    "cannot be optimized as weights; freeze_inputs makes them weights",
-                    defaults.size(), default_bytes));
-  return {};
-}
-
 Status GraphImporter::import_graph(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top) {
   graph_.name = std::string(wire_graph.name);
-  TN_RETURN_IF_ERROR(import_initializers(wire_graph, input_types, is_top));
+  TN_RETURN_IF_ERROR(import_inputs(wire_graph, input_types, is_top));
   TN_RETURN_IF_ERROR(import_nodes(wire_graph.nodes));
   for (const wire::ValueInfo& output : wire_graph.outputs) {
     const ValueId v = lookup(output.name);
@@ -215,25 +152,6 @@ Status GraphImporter::import_graph(const wire::Graph& wire_graph, const std::vec
     graph_.output_names.emplace_back(output.name);
   }
   return check_declared(wire_graph);
-}
-
-// What the file claims about types is compared with inference; inference wins where it knows.
-Status GraphImporter::check_declared(const wire::Graph& wire_graph) {
-  auto check = [&](const wire::ValueInfo& info, const char* what) {
-    auto it = names_.find(std::string(info.name));
-    if (it == names_.end()) return;
-    GraphValue& v = graph_.value(it->second);
-    const Type declared = type_from_proto(info.type, model_.fresh_symbols);
-    if (auto both = merge(v.type, declared)) {
-      v.type = std::move(*both);
-    } else {
-      model_.model.warnings.push_back(fmt::format("{} '{}' is declared as {}, it is {}", what, info.name,
-                                                  declared.to_string(), v.type.to_string()));
-    }
-  };
-  for (const wire::ValueInfo& info : wire_graph.value_infos) check(info, "value");
-  for (const wire::ValueInfo& info : wire_graph.outputs) check(info, "output");
-  return {};
 }
 
 Status GraphImporter::import_nodes(const std::vector<wire::Node>& nodes) {
@@ -276,12 +194,24 @@ Result<std::vector<size_t>> GraphImporter::data_flow_order(const std::vector<wir
   if (order.size() < nodes.size())
     for (size_t i = 0; i < nodes.size(); ++i)
       if (waiting[i] != 0)
-        return invalid_model("the graph has a cycle through node '{}' ({})", nodes[i].name, nodes[i].op_type);
+        return invalid_model("the graph has a cycle through node '{}' ({})", readable_name(nodes[i]), nodes[i].op_type);
   return order;
+}
+
+// A model that does not say which version it imports gets no word about versions.
+Status GraphImporter::check_version(const wire::Node& node, std::string_view domain) {
+  const auto opset = opsets_.find(std::string(domain));
+  if (opset == opsets_.end()) return {};
+  TN_RETURN_IF_ERROR(check_introduced(domain, node.op_type, opset->second));
+  if (is_deprecated(domain, node.op_type, opset->second) && model_.deprecated.emplace(node.op_type).second)
+    model_.model.warnings.push_back(
+        fmt::format("{} is deprecated in version {} of {}", node.op_type, opset->second, shown_domain(domain)));
+  return {};
 }
 
 Status GraphImporter::import_node(const wire::Node& node) {
   const std::string_view domain = canonical_domain(node.domain);
+  TN_RETURN_IF_ERROR(check_attribute_names(node).in(fmt::format("node '{}' ({})", readable_name(node), node.op_type)));
   auto function = model_.functions.find(ModelImport::function_key(domain, node.op_type, node.overload));
   if (function != model_.functions.end()) return import_call(node, *function->second);
   if (domain.empty() && node.op_type == "Constant") return import_constant(node);
@@ -290,6 +220,7 @@ Status GraphImporter::import_node(const wire::Node& node) {
   const int64_t version = opset == opsets_.end() ? 1 : opset->second;
   ImportNode import(*this, node, version);
   const std::string place = fmt::format("node '{}' ({})", import.name(), node.op_type);
+  TN_RETURN_IF_ERROR(check_version(node, domain).in(place));
   TN_RETURN_IF_ERROR(check_required_attributes(import, domain).in(place));
   const OnnxMap::Entry* entry = onnx_map().find(domain, node.op_type);
   if (!entry) {
@@ -307,48 +238,6 @@ Status GraphImporter::import_node(const wire::Node& node) {
   if (import.status().ok()) import.fail(import.check_all_read());
   if (import.status().ok()) return {};
   return Status(import.status()).in(place);
-}
-
-Status GraphImporter::import_call(const wire::Node& node, const wire::Function& function) {
-  if (++model_.depth > model_.options.parse.max_nesting)
-    return error(Code::ResourceLimit, "function calls are nested more than {} deep (is '{}' recursive?)",
-                 model_.options.parse.max_nesting, function.name);
-  FunctionCall call;
-  call.function = &function;
-  for (const wire::Attribute& a : function.attribute_defaults) call.attributes[a.name] = &a;
-  for (const wire::Attribute& a : node.attributes) {
-    const wire::Attribute* given = &a;
-    if (!a.ref_attr_name.empty()) {
-      // A reference in the caller's own body: what that call was given.
-      auto it = call_ ? call_->attributes.find(a.ref_attr_name) : decltype(call.attributes)::const_iterator();
-      if (!call_ || it == call_->attributes.end()) continue;
-      given = it->second;
-    }
-    call.attributes[a.name] = given;
-  }
-  OpsetVersions opsets;
-  for (const wire::OpsetImport& o : function.opsets) opsets[std::string(canonical_domain(o.domain))] = o.version;
-  for (const auto& [domain, version] : opsets_) opsets.emplace(domain, version);
-
-  GraphImporter inner(model_, graph_, nullptr, opsets, &call, fmt::format("{}.{}", function.domain, function.name));
-  const std::string place = fmt::format("function '{}' called by node '{}'", function.name, node.name);
-  for (size_t i = 0; i < function.inputs.size(); ++i) {
-    ValueId v = kNone;
-    if (i < node.inputs.size() && !node.inputs[i].empty()) {
-      v = lookup(node.inputs[i]);
-      if (v == kNone) return invalid_model("input '{}' is not defined", node.inputs[i]).in(place);
-    }
-    inner.names_.emplace(std::string(function.inputs[i]), v);
-  }
-  TN_RETURN_IF_ERROR(inner.import_nodes(function.nodes).in(place));
-  for (size_t i = 0; i < node.outputs.size() && i < function.outputs.size(); ++i) {
-    if (node.outputs[i].empty()) continue;
-    const ValueId v = inner.lookup(function.outputs[i]);
-    if (v == kNone) return invalid_model("the output '{}' is not produced", function.outputs[i]).in(place);
-    TN_RETURN_IF_ERROR(define(node.outputs[i], v).in(place));
-  }
-  --model_.depth;
-  return {};
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,14 +11,18 @@
 
 namespace tenon {
 
+using FunctionTable = std::unordered_map<std::string, const wire::Function*>;  // by function_key
+
 // What all graphs of one model share while it is imported.
 struct ModelImport {
   ImportedModel& model;
   const ImportOptions& options;
-  std::unordered_map<std::string, const wire::Function*> functions;  // "domain:name:overload"
-  std::unordered_map<std::string, ConstantId> function_constants;    // one source for all call sites
+  FunctionTable functions = {};
+  std::unordered_map<std::string, ConstantId> function_constants = {};  // one source for all call sites
+  std::set<std::string, std::less<>> deprecated = {};                   // ops that a warning is given for
+  std::vector<const wire::Function*> calls = {};                        // that are being replaced, outermost first
   int fresh_symbols = 0;
-  int depth = 0;      // bodies and function calls
+  int depth = 1;      // graphs and function calls, the outermost graph counted
   int64_t nodes = 0;  // made so far
 
   static std::string function_key(std::string_view domain, std::string_view name, std::string_view overload);
@@ -51,7 +56,6 @@ class GraphImporter {
   Status define(std::string_view name, ValueId value);
   Status add_constant(std::string_view name, Constant constant);
   Result<Constant> constant_of(const wire::TensorProto& proto, std::string source);
-  Result<Constant> initializer_constant(const wire::TensorProto& proto, bool is_top);
   std::string source_name(std::string_view name) const;
 
   ModelImport& model() { return model_; }
@@ -63,10 +67,17 @@ class GraphImporter {
  private:
   std::optional<ExternalPlace> file_place(const wire::TensorProto& proto) const;
   Status import_node(const wire::Node& node);
+  Status check_version(const wire::Node& node, std::string_view domain);
   Status import_constant(const wire::Node& node);
   Status import_call(const wire::Node& node, const wire::Function& function);
-  Status import_initializers(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top);
+  struct ListedInitializers;
+  Status import_inputs(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top);
+  Status import_initializers(const wire::Graph& wire_graph, bool is_top, ListedInitializers& listed);
+  Status add_initializer(std::string_view name, Constant constant, ListedInitializers& listed);
+  Result<Constant> initializer_constant(const wire::TensorProto& proto, bool is_top);
   Status check_declared(const wire::Graph& wire_graph);
+  // The type a value is declared with; its element types must be ones that ONNX has.
+  Result<Type> declared_type(const wire::ValueInfo& info, const char* what);
   Result<std::vector<size_t>> data_flow_order(const std::vector<wire::Node>& nodes);
 
   ModelImport& model_;

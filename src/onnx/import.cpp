@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "onnx/expanded_size.h"
 #include "onnx/graph_importer.h"
+#include "onnx/model_header.h"
 #include "wire/external_data.h"
 
 namespace tenon {
@@ -24,7 +25,7 @@ Type type_from_proto(const wire::TypeProto& proto, int& fresh) {
           else if (d.param && !d.param->empty())
             shape->push_back(Dim::symbol(std::string(*d.param)));
           else
-            shape->push_back(Dim::symbol("_" + std::to_string(fresh++)));
+            shape->push_back(Dim::symbol("?" + std::to_string(fresh++)));
         }
       }
       Type type = Type::tensor(dtype_from_onnx(proto.elem_type).value_or(DType::Undefined), std::move(shape));
@@ -42,18 +43,22 @@ Type type_from_proto(const wire::TypeProto& proto, int& fresh) {
   }
 }
 
+std::optional<int64_t> unknown_element_type(const wire::TypeProto& proto) {
+  for (int64_t number : {proto.elem_type, proto.key_type})
+    if (number != 0 && !dtype_from_onnx(number)) return number;
+  return proto.element ? unknown_element_type(*proto.element) : std::nullopt;
+}
+
 namespace {
 
 Status build_graph(ImportedModel& model, const ImportOptions& options) {
   if (!model.wire.has_graph) return invalid_model("the file holds no graph; is it an ONNX model?");
-  ModelImport state{model, options, {}, {}, 0, 0, 0};
-  OpsetVersions opsets;
-  for (const wire::OpsetImport& o : model.wire.opsets)
-    opsets[o.domain == "ai.onnx" ? std::string() : std::string(o.domain)] = o.version;
-  for (const wire::Function& f : model.wire.functions)
-    state.functions[ModelImport::function_key(f.domain, f.name, f.overload)] = &f;
+  TN_RETURN_IF_ERROR(check_ir_version(model.wire.ir_version));
+  ModelImport state{model, options};
+  TN_ASSIGN_OR_RETURN(const OpsetVersions opsets, read_opsets(model.wire.opsets));
+  TN_ASSIGN_OR_RETURN(state.functions, read_functions(model.wire.functions));
   GraphImporter importer(state, model.graph, nullptr, opsets, nullptr, "");
-  TN_RETURN_IF_ERROR(check_expanded_size(model.wire.graph, state, options.max_nodes));
+  TN_RETURN_IF_ERROR(check_expanded_size(model.wire.graph, state));
   return importer.import_graph(model.wire.graph, {}, true);
 }
 

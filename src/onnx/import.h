@@ -12,12 +12,16 @@
 
 namespace tenon {
 
+inline constexpr int64_t kMostNodes = 5'000'000;
+
 struct ImportOptions {
   bool map_files = true;                       // false: copy the file, so it may be rewritten in place later
   bool freeze_inputs = false;                  // initializers listed as inputs (IR >= 4) become weights
   std::set<std::string, std::less<>> frozen;   // or those of these names alone
   int64_t max_dense_bytes = int64_t{1} << 31;  // of one sparse initializer made dense
-  int64_t max_nodes = 5'000'000;               // of the graph: functions that call functions multiply
+  // Of the graph. When unset, kMostNodes; and functions, which multiply by calling functions, may make as many as
+  // check_expanded_size finds right for the size of the file.
+  std::optional<int64_t> max_nodes;
   wire::ParseLimits parse;
   std::map<std::string, Tensor> weights;  // stand for the initializers of these names, whose bytes are not read
   // Stands between the model and its external-data folder (null for models from memory), when set.
@@ -45,5 +49,7 @@ Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std:
 
 // The type as the graph has it. Every unnamed extent becomes a symbol of its own, numbered by `fresh`.
 Type type_from_proto(const wire::TypeProto& proto, int& fresh);
+// The first number in a type that is no element type of ONNX. Zero, which says nothing, is fine.
+std::optional<int64_t> unknown_element_type(const wire::TypeProto& proto);
 
 }  // namespace tenon

@@ -1,4 +1,6 @@
 // Constant nodes become constants of the graph, whichever attribute carries the value.
+#include <algorithm>
+
 #include "onnx/graph_importer.h"
 
 namespace tenon {
@@ -13,9 +15,10 @@ Tensor string_tensor(std::vector<int64_t> dims, const std::vector<wire::Bytes>& 
 }  // namespace
 
 Status GraphImporter::import_constant(const wire::Node& node) {
-  const std::string place = fmt::format("node '{}' (Constant)", node.name);
-  if (node.outputs.size() != 1 || node.attributes.size() != 1)
-    return invalid_model("a Constant has one output and one attribute").in(place);
+  const std::string place = fmt::format("node '{}' (Constant)", readable_name(node));
+  const bool has_inputs = std::ranges::any_of(node.inputs, [](wire::Bytes name) { return !name.empty(); });
+  if (has_inputs || node.outputs.size() != 1 || node.attributes.size() != 1)
+    return invalid_model("a Constant has no input, one output and one attribute").in(place);
   const wire::Attribute* a = &node.attributes[0];
   if (!a->ref_attr_name.empty()) {
     auto it = call_ ? call_->attributes.find(a->ref_attr_name) : decltype(call_->attributes)::const_iterator();

@@ -6,14 +6,14 @@
 
 namespace tenon {
 
-namespace {
-
 std::string readable_name(const wire::Node& node) {
   if (!node.name.empty()) return std::string(node.name);
   for (wire::Bytes output : node.outputs)
     if (!output.empty()) return std::string(node.op_type) + "->" + std::string(output);
   return std::string(node.op_type);
 }
+
+namespace {
 
 constexpr std::string_view type_text(wire::AttributeType type) {
   constexpr std::string_view names[] = {"undefined",      "float", "int",     "string",  "tensor", "graph",
@@ -111,7 +111,10 @@ Tensor ImportNode::tensor_attribute(std::string_view name) {
 }
 Type ImportNode::type_attribute(std::string_view name) {
   const auto* a = find(name, wire::AttributeType::TypeProto);
-  return a && !a->types.empty() ? type_from_proto(a->types[0], importer_.model().fresh_symbols) : Type{};
+  if (!a || a->types.empty()) return {};
+  if (const auto number = unknown_element_type(a->types[0]))
+    fail(invalid_model("attribute '{}' has the unknown element type {}", name, *number));
+  return type_from_proto(a->types[0], importer_.model().fresh_symbols);
 }
 void ImportNode::ignore_attribute(std::string_view name) { read_.emplace(name); }
 
@@ -168,7 +171,8 @@ std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const s
   }
   ModelImport& model = importer_.model();
   if (++model.depth > model.options.parse.max_nesting) {
-    fail(error(Code::ResourceLimit, "sub-graphs are nested more than {} deep", model.options.parse.max_nesting));
+    fail(error(Code::ResourceLimit, "sub-graphs are nested more than {} deep (option 'max_nesting')",
+               model.options.parse.max_nesting));
   } else {
     const std::string scope = importer_.source_name(name_ + "." + std::string(name));
     GraphImporter inner(model, *body, &importer_, importer_.opsets(), importer_.call(), scope);
@@ -206,7 +210,7 @@ std::vector<ValueId> ImportNode::emit(OpId op, Params params, std::vector<ValueI
   // Rules and kernels count on the outputs an op always has, also where nobody names them.
   outputs = std::max(outputs, static_cast<size_t>(op_def(op).outputs.min));
   for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(graph.add_value("", Type{}));
-  const int64_t limit = importer_.model().options.max_nodes;
+  const int64_t limit = importer_.model().options.max_nodes.value_or(kMostNodes);
   if (++importer_.model().nodes > limit)
     fail(error(Code::ResourceLimit, "the graph has more than {} nodes (option 'max_nodes')", limit));
   if (status_.ok()) fail(infer_node(graph, node, importer_.model().fresh_symbols));

@@ -25,7 +25,10 @@ Result<std::string> parse_term(std::string_view text) {
     } else if ((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z')) {
       term += ch;
     } else {
-      return invalid_model("the equation has the character '{}' (code {})", ch, static_cast<int>(ch));
+      const auto code = static_cast<unsigned char>(ch);
+      const bool printable = code >= 0x20 && code < 0x7F;
+      return invalid_model("the equation has the character '{}', which is no letter",
+                           printable ? std::string(1, ch) : fmt::format("\\x{:02x}", code));
     }
   }
   return term;

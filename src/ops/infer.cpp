@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/max_rank.h"
+
 namespace tenon {
 
 namespace {
@@ -85,6 +87,9 @@ Status check_type(const Type& type, size_t output, int depth = 0) {
   if (depth > kMaxTypeDepth) return invalid_model("output {} would be nested more than {} deep", output, kMaxTypeDepth);
   if (type.element) return check_type(*type.element, output, depth + 1);
   if (!type.shape) return {};
+  if (type.shape->size() > kMaxRank)
+    return error(Code::ResourceLimit, "output {} would have {} dimensions; the limit is {}", output, type.shape->size(),
+                 kMaxRank);
   // Strides are products of the other dims, so these must fit even when a zero makes the tensor empty.
   Dim product(1);
   for (const Dim& d : *type.shape) {

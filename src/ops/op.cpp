@@ -13,20 +13,15 @@ namespace tenon {
 
 namespace {
 
-constexpr size_t kNameCount = 0
-#define OP(name) +1
-#include "ops/op_names.def"
-#undef OP
-    ;
-
 struct Registry {
-  std::vector<OpDef> defs = std::vector<OpDef>(kNameCount);  // by id
-  std::vector<OpId> ids;                                     // of the ops that are defined
+  std::vector<OpDef> defs;  // by id
+  std::vector<OpId> ids;
   std::unordered_map<std::string_view, OpId> by_name;
 
+  // In the order of the list, which is that of the ids.
   void add(OpId id, std::string_view name, OpDef def) {
     def.name = name;
-    defs[static_cast<size_t>(id)] = def;
+    defs.push_back(def);
     ids.push_back(id);
     by_name.emplace(name, id);
   }

@@ -14,7 +14,7 @@ class InferContext;
 
 enum class OpId : uint16_t {
 #define OP(name) name,
-#include "ops/op_names.def"
+#include "ops/ops.def"
 #undef OP
 };
 

@@ -20,6 +20,8 @@ Result<Shape> resolve_target(const Shape* input, const std::vector<Dim>& target,
     } else if (d.equals(-1)) {
       if (inferred) return invalid_model("the target {} has more than one -1", shape_text(target));
       inferred = i;
+    } else if (d.is_invalid()) {
+      return invalid_model("dimension {} of the target overflows", i);
     } else if (d.is_constant() && d.value() < 0) {
       return invalid_model("the target {} has a negative dimension", shape_text(target));
     }
@@ -35,6 +37,11 @@ Result<Shape> resolve_target(const Shape* input, const std::vector<Dim>& target,
     return invalid_model("{} elements cannot be reshaped to {}", total.value(), shape_text(target));
   result[*inferred] = floor_div(total, others);
   return result;
+}
+
+std::string count_text(const Shape& shape) {
+  const Dim count = element_count(shape);
+  return count.is_invalid() ? "too many" : count.to_string();
 }
 
 Status infer_reshape(InferContext& c) {
@@ -54,7 +61,7 @@ Status infer_reshape(InferContext& c) {
       if (d.is_invalid() || d.equals(-1)) d = c.fresh_symbol();
   if (c.shape(0) && is_static(*c.shape(0)) && is_static(shape) && !(element_count(*c.shape(0)) == element_count(shape)))
     return invalid_model("{} cannot be reshaped to {}: they hold {} and {} elements", shape_text(*c.shape(0)),
-                         shape_text(shape), element_count(*c.shape(0)).to_string(), element_count(shape).to_string());
+                         shape_text(shape), count_text(*c.shape(0)), count_text(shape));
   c.out(0, c.dtype(0), std::move(shape));
   if (auto known = c.propagated(0)) c.out_values(0, std::move(*known));
   return {};

@@ -69,7 +69,8 @@ class ContentsCheck {
     if (in_file && source.file.empty()) return invalid_model("it is in a file without a name");
     if (source.file.empty() && (source.file_offset != 0 || source.file_bytes != 0))
       return invalid_model("it has a place in a file without a name");
-    if (source.file_offset < 0 || source.file_bytes < 0) return invalid_model("its place in '{}' is negative", source.file);
+    if (source.file_offset < 0 || source.file_bytes < 0)
+      return invalid_model("its place in '{}' is negative", source.file);
     if (!embedded && (source.offset != 0 || source.bytes != 0))
       return invalid_model("it has a place in this file and must not");
     if (source.place == Place::Packed) return check_packed_source(source);

@@ -8,6 +8,7 @@
 #include "ops/infer.h"
 #include "runtime/arena_blocks.h"
 #include "runtime/frame.h"
+#include "runtime/within_memory.h"
 
 namespace tenon {
 
@@ -58,13 +59,13 @@ class SegmentBinder {
     segment->begin = start_;
     size_t s = start_;
     for (; s < plan_.steps.size(); ++s) {
-      auto placed = bind_step(s);
-      if (!placed.ok()) return std::move(placed).status().in("node '" + plan_.steps[s].origin + "'");
+      auto placed = within_memory([&] { return bind_step(s); });
+      if (!placed.ok()) return std::move(placed).status().in(place_of(plan_.steps[s]));
       if (!*placed) break;
       segment->placed.push_back(std::move(**placed));
     }
     if (s == start_ && s < plan_.steps.size())
-      return error(Code::Internal, "node '{}' cannot be bound", plan_.steps[s].origin);
+      return error(Code::Internal, "the shapes cannot be found").in(place_of(plan_.steps[s]));
     segment->end = s;
     TN_RETURN_IF_ERROR(place(*segment));
     return std::shared_ptr<const Segment>(std::move(segment));
@@ -219,9 +220,11 @@ class SegmentBinder {
       for (PlacedValue& p : segment.placed[i]) {
         if (p.place != PlacedValue::Place::Arena) continue;
         auto size = arena_size(p);
-        if (!size.ok()) return std::move(size).status().in("node '" + plan_.steps[segment.begin + i].origin + "'");
+        if (!size.ok()) return std::move(size).status().in(place_of(plan_.steps[segment.begin + i]));
         p.offset = arena.take(*size);
-        if (arena.bytes() > kMaxTensorBytes) return error(Code::ResourceLimit, "the values are too large together");
+        if (arena.bytes() > kMaxTensorBytes)
+          return error(Code::ResourceLimit, "the values are too large together")
+              .in(place_of(plan_.steps[segment.begin + i]));
         const size_t last = std::max(segment.begin + i, prepared_.last_use(p.value)) - segment.begin;
         if (last < steps) dying[last].push_back({p.offset, *size});
       }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "base/checked_math.h"
 #include "runtime/text_memory.h"
+#include "runtime/within_memory.h"
 
 namespace tenon {
 
@@ -129,7 +131,7 @@ class PlanRun {
     }
     if (!arena) {
       auto allocated = Buffer::allocate(segment.arena_bytes, state_.budget);
-      if (!allocated.ok()) return std::move(allocated).status().in("node '" + hungriest_node(segment) + "'");
+      if (!allocated.ok()) return std::move(allocated).status().in(place_of(hungriest_step(segment)));
       arena = std::move(*allocated);
     }
     std::byte* data = arena->data();
@@ -137,31 +139,31 @@ class PlanRun {
     return data;
   }
 
-  // The node whose results take most of the segment's memory.
-  const std::string& hungriest_node(const Segment& segment) const {
-    size_t node = segment.begin;
+  // The one whose results take most of the segment's memory.
+  const Step& hungriest_step(const Segment& segment) const {
+    size_t step = segment.begin;
     int64_t most = 0;
     for (size_t s = segment.begin; s < segment.end; ++s)
       for (const PlacedValue& p : segment.placed[s - segment.begin]) {
         if (p.place != PlacedValue::Place::Arena) continue;
         const int64_t bytes = storage_bytes(p.dtype, count_of(p.dims)).value_or(0);
-        if (bytes > most) node = s;
+        if (bytes > most) step = s;
         most = std::max(most, bytes);
       }
-    return plan_.steps[node].origin;
+    return plan_.steps[step];
   }
 
   Status run_segment(const Segment& segment) {
     TN_ASSIGN_OR_RETURN(std::byte * arena, arena_of(segment));
     for (size_t s = segment.begin; s < segment.end; ++s) {
-      if (state_.cancelled && state_.cancelled->load(std::memory_order_relaxed))
-        return error(Code::Cancelled, "the run was cancelled");
-      Status status;
+      if (state_.must_stop()) return error(Code::Cancelled, "the run was cancelled");
+      const std::vector<PlacedValue>& placed = segment.placed[s - segment.begin];
       new_strings_.clear();
-      for (const PlacedValue& p : segment.placed[s - segment.begin])
-        if (status.ok()) status = prepare_output(p, arena);
-      if (status.ok()) status = run_step(s, segment.placed[s - segment.begin]);
-      if (!status.ok()) return std::move(status).in("node '" + plan_.steps[s].origin + "'");
+      Status status = within_memory([&]() -> Status {
+        for (const PlacedValue& p : placed) TN_RETURN_IF_ERROR(prepare_output(p, arena));
+        return run_step(s, placed);
+      });
+      if (!status.ok()) return std::move(status).in(place_of(plan_.steps[s]));
       for (PlanValueId v : prepared_.dead_after(s)) cell(v) = Cell{};
     }
     return {};
@@ -206,8 +208,9 @@ class PlanRun {
         results.emplace_back();
         continue;
       }
-      TN_ASSIGN_OR_RETURN(Value value, output_value(i, v));
-      results.push_back(std::move(value));
+      auto value = within_memory([&] { return output_value(i, v); });
+      if (!value.ok()) return std::move(value).status().in("output '" + plan_.output_names[i] + "'");
+      results.push_back(std::move(*value));
     }
     return results;
   }
@@ -218,9 +221,8 @@ class PlanRun {
     if (to_caller) {
       const TensorView& target = *targets_[index];
       if (c.view.dtype != target.dtype || !std::ranges::equal(c.view.dims, target.dims))
-        return invalid_argument("output '{}' is {}{}, the buffer given for it is {}{}", plan_.output_names[index],
-                                dtype_name(c.view.dtype), dims_text(c.view.dims), dtype_name(target.dtype),
-                                dims_text(target.dims));
+        return invalid_argument("it is {}{}, the buffer given for it is {}{}", dtype_name(c.view.dtype),
+                                dims_text(c.view.dims), dtype_name(target.dtype), dims_text(target.dims));
       if (c.view.data != target.data) copy_elements(c.view, target);
       return Value(Tensor::borrow(target.dtype, {target.dims.begin(), target.dims.end()}, target.data, nullptr));
     }
@@ -307,9 +309,7 @@ class PlanRun::Services final : public KernelServices {
   }
 
   Status check_cancelled() override {
-    const auto* flag = run_.state().cancelled;
-    if (flag && flag->load(std::memory_order_relaxed)) return error(Code::Cancelled, "the run was cancelled");
-    return {};
+    return run_.state().must_stop() ? error(Code::Cancelled, "the run was cancelled") : Status();
   }
   const std::shared_ptr<MemoryBudget>& budget() override { return run_.state().budget; }
   uint64_t random_stream() override {
@@ -321,10 +321,18 @@ class PlanRun::Services final : public KernelServices {
   }
   int64_t max_loop_iterations() override { return run_.state().limits->loop_iterations; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
-    if (ThreadPool* pool = run_.state().pool)
-      pool->parallel_for(chunks, body);
+    RunState& state = run_.state();
+    const auto caller = std::this_thread::get_id();
+    // Only the thread that runs the plan asks whether to go on; the others see its answer.
+    const auto until_stopped = [&](int64_t i) {
+      if (std::this_thread::get_id() == caller && state.must_stop())
+        state.stopped.store(true, std::memory_order_relaxed);
+      if (!state.stopped.load(std::memory_order_relaxed)) body(i);
+    };
+    if (state.pool)
+      state.pool->parallel_for(chunks, until_stopped);
     else
-      KernelServices::parallel_for(chunks, body);
+      KernelServices::parallel_for(chunks, until_stopped);
   }
 
  private:
@@ -357,6 +365,7 @@ Status PlanRun::run_step(size_t s, const std::vector<PlacedValue>& placed) {
   const int64_t begin = state_.profile ? now_ns() : 0;
   TN_RETURN_IF_ERROR(
       call_kernel(prepared_.kernel(s), step.params, input_views_, boxed_inputs_, output_views_, services));
+  if (state_.stopped) return error(Code::Cancelled, "the run was cancelled");
   if (state_.profile)
     state_.profile->push_back({step.origin, step.family, begin - state_.profile_origin_ns, now_ns() - begin});
 

@@ -155,10 +155,10 @@ Result<std::shared_ptr<const Artifact>> open_weights(const Face& face, const Ope
                                  artifact_options(options));
   TN_ASSIGN_OR_RETURN(const auto folders, ConfinedFolders::around(face.path));
   auto file = folders.open(face.context.file_name);
-  if (!file.ok())
-    return std::move(file).status().in(fmt::format("the weights file '{}'", face.context.file_name));
-  TN_ASSIGN_OR_RETURN(auto weights, Artifact::open(*file, folder_of(face.path) + "/" + std::string(face.context.file_name),
-                                                   artifact_options(options)));
+  if (!file.ok()) return std::move(file).status().in(fmt::format("the weights file '{}'", face.context.file_name));
+  TN_ASSIGN_OR_RETURN(auto weights,
+                      Artifact::open(*file, folder_of(face.path) + "/" + std::string(face.context.file_name),
+                                     artifact_options(options)));
   if (weights->content_id() != face.context.content_id)
     return error(Code::Incompatible,
                  "the weights file '{}' is another one than it was compiled with; compile the model again",

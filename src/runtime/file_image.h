@@ -9,8 +9,8 @@
 namespace tenon {
 
 struct OpenOptions {
-  bool map = true;                      // false: read into memory of its own
-  bool verify_weights = false;          // true: check every byte before use
+  bool map = true;                       // false: read into memory of its own
+  bool verify_weights = false;           // true: check every byte before use
   std::vector<std::string> source_dirs;  // where sources that lie in files are looked for, after the artifact's folder
 };
 

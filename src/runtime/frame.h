@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <memory>
 #include <vector>
 
@@ -19,12 +20,22 @@ struct StepTime {
   int64_t duration_ns = 0;
 };
 
+// Asked now and then by the thread that runs; what is not 0 stops the run.
+struct StopQuestion {
+  int (*ask)(void* user) = nullptr;
+  void* user = nullptr;
+};
+
 // What all plans of one run share.
 struct RunState {
   std::shared_ptr<const WeightSnapshot> weights;
   std::shared_ptr<MemoryBudget> budget;
   const Limits* limits = nullptr;
   const std::atomic<bool>* cancelled = nullptr;
+  StopQuestion stop;
+  std::atomic<bool> stopped{false};                                // a kernel left off because the run must end
+  std::chrono::steady_clock::time_point next_question, last_look;  // short runs end before the first
+  int unwatched_calls = 0;
   uint64_t seed = 0;
   uint64_t random_draws = 0;  // numbers the random steps of this run
   int depth = 0;
@@ -32,6 +43,20 @@ struct RunState {
   bool keeps_arenas = true;    // for the next run of the same shapes
   std::vector<StepTime>* profile = nullptr;
   int64_t profile_origin_ns = 0;
+
+  // Whether the caller wants the run to end. Asks at most every kQuestionInterval, and where calls follow each other
+  // quickly it does not even look at the clock each time.
+  bool must_stop() {
+    if (cancelled && cancelled->load(std::memory_order_relaxed)) return true;
+    if (!stop.ask || unwatched_calls-- > 0) return false;
+    const auto now = std::chrono::steady_clock::now();
+    unwatched_calls = now - last_look < std::chrono::milliseconds(1) ? 15 : 0;
+    last_look = now;
+    if (now < next_question) return false;
+    next_question = now + kQuestionInterval;
+    return stop.ask(stop.user) != 0;
+  }
+  static constexpr std::chrono::milliseconds kQuestionInterval{50};
 };
 
 // A value during a run: a dense view, or something boxed (then `view` mirrors it if it is a tensor).
@@ -46,7 +71,7 @@ struct Frame {
   std::vector<Cell> cells;
   std::vector<std::shared_ptr<const Segment>> segments;  // keeps dims alive that views point to
   std::vector<std::pair<const Segment*, std::shared_ptr<Buffer>>> arenas;
-  bool keeps_arenas = true;            // for the next run of the same shapes
+  bool keeps_arenas = true;  // for the next run of the same shapes
   ~Frame();
 };
 

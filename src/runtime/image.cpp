@@ -40,10 +40,8 @@ std::shared_ptr<const SourceLayout> source_layout(const Image& image) {
   auto layout = std::make_shared<SourceLayout>();
   for (const SourceRecord& record : image.contents().sources)
     if (!record.file.empty() && !record.info.name.empty())
-      (*layout)[record.info.name] = {{record.info.dtype, record.info.dims, true},
-                                     record.file,
-                                     record.file_offset,
-                                     record.file_bytes};
+      (*layout)[record.info.name] = {
+          {record.info.dtype, record.info.dims, true}, record.file, record.file_offset, record.file_bytes};
   return layout;
 }
 

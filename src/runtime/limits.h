@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "base/nesting.h"
+
 namespace tenon {
 
 // Three quarters of the memory that the machine or the container has.
@@ -12,7 +14,7 @@ struct Limits {
   int64_t memory_bytes = default_memory_limit();  // per session, all runs together
   int64_t loop_iterations = 10'000'000;           // per Loop
   int64_t cached_bindings = 64;                   // per plan
-  int max_body_depth = 32;                        // If inside Loop inside ...
+  int max_body_depth = kMostNesting;              // If inside Loop inside ...
 };
 
 }  // namespace tenon

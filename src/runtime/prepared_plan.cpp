@@ -4,13 +4,16 @@
 
 namespace tenon {
 
+std::string place_of(const Step& step) { return fmt::format("node '{}' ({})", step.origin, op_def(step.op).name); }
+
 std::shared_ptr<const std::vector<bool>> fixed_slots(const Program& program) {
   std::vector<bool> fixed_source;
   for (const SourceInfo& source : program.sources) fixed_source.push_back(source.name.empty());
   for (const Guard& guard : program.guards) fixed_source[static_cast<size_t>(guard.source)] = true;
   auto fixed = std::make_shared<std::vector<bool>>();
   for (const WeightEntry& entry : program.weight_program)
-    fixed->push_back(std::ranges::all_of(entry.sources, [&](int32_t id) { return fixed_source[static_cast<size_t>(id)]; }));
+    fixed->push_back(
+        std::ranges::all_of(entry.sources, [&](int32_t id) { return fixed_source[static_cast<size_t>(id)]; }));
   return fixed;
 }
 
@@ -28,7 +31,7 @@ Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, int64
     Kernel kernel = find_kernel(step.family);
     if (!kernel.function)
       return error(Code::Incompatible, "no kernel family '{}' in this version; compile the model again", step.family)
-          .in("node '" + step.origin + "'");
+          .in(place_of(step));
     prepared->kernels_.push_back(kernel);
     auto& bodies = prepared->bodies_.emplace_back();
     for (const auto& body : step.bodies) {

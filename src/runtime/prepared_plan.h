@@ -12,6 +12,9 @@
 
 namespace tenon {
 
+// Where an error comes from: "node 'encoder.3' (MatMul)".
+std::string place_of(const Step& step);
+
 // A value that a segment produces, with the shape it has there.
 struct PlacedValue {
   enum class Place : uint8_t {

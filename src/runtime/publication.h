@@ -10,10 +10,10 @@
 namespace tenon {
 
 struct PublishOptions {
-  std::vector<std::string> names;    // of the context files, one per model of the image
-  std::string weights_stem;          // of the weights file: "<stem>-<hash8>.bin"
-  bool embed = false;                // the weights inside the one context file
-  bool overwrite = false;            // existing context files of these names may be replaced
+  std::vector<std::string> names;  // of the context files, one per model of the image
+  std::string weights_stem;        // of the weights file: "<stem>-<hash8>.bin"
+  bool embed = false;              // the weights inside the one context file
+  bool overwrite = false;          // existing context files of these names may be replaced
   WriteImageOptions write;
 };
 
@@ -43,7 +43,7 @@ class Publication {
 
   std::string folder_;
   PublishOptions options_;
-  std::string staging_;       // the folder with the new files
+  std::string staging_;         // the folder with the new files
   bool is_new_folder_ = false;  // staging_ becomes the folder itself
   std::unique_ptr<FileLock> lock_;
   std::string weights_name_;

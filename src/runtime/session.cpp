@@ -132,10 +132,12 @@ Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<con
   state.limits = &options_.limits;
   state.cancelled = options.cancelled;
   state.pool = options_.pool.get();
+  state.stop = options.stop;
   state.seed = options_.seed + 0x2545f4914f6cdd1dull * runs_.fetch_add(1, std::memory_order_relaxed);
   state.profile = options.profile;
-  state.profile_origin_ns =
-      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  const auto now = std::chrono::steady_clock::now();
+  state.next_question = now + RunState::kQuestionInterval;
+  state.profile_origin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
   // Names of extents are hints, which models get wrong; they explain a failure, they do not make one.
   const auto conflict = symbol_conflict(inputs);
   auto results = run_plan(*prepared_, state, std::move(inputs), {}, targets);

@@ -22,6 +22,7 @@ struct SessionOptions {
 
 struct RunOptions {
   const std::atomic<bool>* cancelled = nullptr;
+  StopQuestion stop;
   std::vector<StepTime>* profile = nullptr;
 };
 

@@ -16,19 +16,35 @@ namespace {
 // Slots of this size are computed by all threads together, smaller ones side by side.
 constexpr int64_t kLargeSlot = int64_t{1} << 20;
 
-void copy_bytes(const TensorView& from, const TensorView& to, ThreadPool* pool) {
-  constexpr int64_t kChunk = int64_t{1} << 20;
-  const int64_t bytes = to.bytes();
-  const auto copy_chunk = [&](int64_t i) {
-    const int64_t begin = i * kChunk;
-    std::memcpy(static_cast<char*>(to.data) + begin, static_cast<const char*>(from.data) + begin,
-                static_cast<size_t>(std::min(kChunk, bytes - begin)));
-  };
-  const int64_t chunks = (bytes + kChunk - 1) / kChunk;
+constexpr int64_t kChunk = int64_t{1} << 18;  // elements or bytes that a thread takes at a time
+
+// body(begin, end) over [0, count), by all threads of the pool.
+void for_chunks(int64_t count, ThreadPool* pool, FunctionRef<void(int64_t, int64_t)> body) {
+  const int64_t chunks = (count + kChunk - 1) / kChunk;
+  const auto one = [&](int64_t i) { body(i * kChunk, std::min(count, (i + 1) * kChunk)); };
   if (pool && chunks > 1)
-    pool->parallel_for(chunks, copy_chunk);
+    pool->parallel_for(chunks, one);
   else
-    for (int64_t i = 0; i < chunks; ++i) copy_chunk(i);
+    for (int64_t i = 0; i < chunks; ++i) one(i);
+}
+
+void copy_bytes(const TensorView& from, const TensorView& to, ThreadPool* pool) {
+  for_chunks(to.bytes(), pool, [&](int64_t begin, int64_t end) {
+    std::memcpy(static_cast<char*>(to.data) + begin, static_cast<const char*>(from.data) + begin,
+                static_cast<size_t>(end - begin));
+  });
+}
+
+bool any_not_finite(const TensorView& view, ThreadPool* pool) {
+  const int64_t width = storage_bytes(view.dtype, 1).value_or(0);
+  if (!is_float(view.dtype) || dtype_bits(view.dtype) < 16) return false;
+  std::atomic<bool> found{false};
+  for_chunks(view.size(), pool, [&](int64_t begin, int64_t end) {
+    const int64_t dims[] = {end - begin};
+    const TensorView part{view.dtype, dims, static_cast<char*>(view.data) + begin * width};
+    if (has_not_finite(part)) found.store(true, std::memory_order_relaxed);
+  });
+  return found;
 }
 
 // Computes some slots of a snapshot from its sources.
@@ -69,7 +85,7 @@ class SlotMaker {
     const WeightEntry& entry = program_.weight_program[slot];
     std::vector<Value> inputs;
     for (const int32_t id : entry.sources) {
-      TN_ASSIGN_OR_RETURN(Tensor tensor, read(static_cast<size_t>(id)));
+      TN_ASSIGN_OR_RETURN(Tensor tensor, read(static_cast<size_t>(id), pool));
       inputs.emplace_back(std::move(tensor));
     }
     if (tools_.weights.is_source(slot)) {
@@ -85,10 +101,10 @@ class SlotMaker {
   }
 
   // Looks at the elements while they come into the cache for packing.
-  Result<Tensor> read(size_t id) {
+  Result<Tensor> read(size_t id, ThreadPool* pool) {
     auto tensor = snapshot_.sources[id]->value();
     if (!tensor.ok()) return std::move(tensor).status().in("weight '" + program_.sources[id].name + "'");
-    if (fresh_[id] && has_not_finite(tensor->view())) not_finite_[id].store(true, std::memory_order_relaxed);
+    if (fresh_[id] && any_not_finite(tensor->view(), pool)) not_finite_[id].store(true, std::memory_order_relaxed);
     return tensor;
   }
 

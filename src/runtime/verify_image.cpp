@@ -19,7 +19,8 @@ class ImageVerifier {
   Result<ImageCheck> verify() {
     TN_RETURN_IF_ERROR(image_->verify_bytes());
     check_.packed = contents_.packed.size();
-    for (const ModelRecord& model : contents_.models) TN_RETURN_IF_ERROR(verify_model(model).in("model '" + model.name + "'"));
+    for (const ModelRecord& model : contents_.models)
+      TN_RETURN_IF_ERROR(verify_model(model).in("model '" + model.name + "'"));
     return check_;
   }
 

@@ -5,8 +5,8 @@
 namespace tenon {
 
 struct ImageCheck {
-  size_t packed = 0;        // tensors whose bytes have the right hashes
-  size_t recomputed = 0;    // of these, computed again from their sources and found equal
+  size_t packed = 0;      // tensors whose bytes have the right hashes
+  size_t recomputed = 0;  // of these, computed again from their sources and found equal
   size_t without_sources = 0;
   size_t guards = 0;
 };

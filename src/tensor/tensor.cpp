@@ -4,6 +4,8 @@
 
 #include "base/checked_math.h"
 #include "base/memory_charge.h"
+#include "tensor/dim.h"
+#include "tensor/max_rank.h"
 #include "tensor/sub_byte.h"
 
 namespace tenon {
@@ -20,9 +22,13 @@ struct StringStorage {
 }  // namespace
 
 Result<Tensor> Tensor::allocate(DType dtype, std::vector<int64_t> dims, const std::shared_ptr<MemoryBudget>& budget) {
+  if (dims.size() > kMaxRank)
+    return error(Code::ResourceLimit, "a tensor would have {} dimensions; the limit is {}", dims.size(), kMaxRank);
   auto count = checked_product(dims);
   auto bytes = count ? storage_bytes(dtype, *count) : std::nullopt;
-  if (!bytes) return error(Code::ResourceLimit, "a tensor of {} dimensions is negative or too large", dims.size());
+  if (!bytes)
+    return error(Code::ResourceLimit, "a tensor of shape {} is negative or too large",
+                 shape_text(Shape(dims.begin(), dims.end())));
   Tensor t;
   t.dtype_ = dtype;
   t.dims_ = std::move(dims);

@@ -72,17 +72,26 @@ void swap_bytes(std::string& data, size_t width) {
 }
 
 Result<Tensor> numbers(const NpyHeader& header, DType dtype, int64_t elements, Bytes data,
-                       const std::shared_ptr<const void>& owner) {
+                       const std::shared_ptr<const void>& owner, const std::shared_ptr<MemoryBudget>& budget) {
   if (!is_sub_byte(dtype))
     return tensor_over_bytes({dtype, elements, static_cast<int64_t>(data.size())}, header.shape, data, owner);
-  TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, header.shape, nullptr));
+  TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, header.shape, budget));
   pack_sub_byte(dtype, data.data(), elements, tensor.mutable_data());
   return tensor;
 }
 
+// Whether there is room for this many bytes that are held only while an array is converted.
+Status check_room(const std::shared_ptr<MemoryBudget>& budget, size_t bytes) {
+  if (!budget) return {};
+  TN_RETURN_IF_ERROR(budget->reserve(static_cast<int64_t>(bytes)));
+  budget->release(static_cast<int64_t>(bytes));
+  return {};
+}
+
 }  // namespace
 
-Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner, std::optional<DType> void_dtype) {
+Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner, std::optional<DType> void_dtype,
+                         const std::shared_ptr<MemoryBudget>& budget) {
   TN_ASSIGN_OR_RETURN(const NpyHeader header, parse_npy_header(bytes));
   TN_ASSIGN_OR_RETURN(const DType dtype, element_type(header, void_dtype));
   Bytes data = bytes.substr(header.data_offset);
@@ -95,6 +104,7 @@ Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner, 
   const bool reorder = header.fortran_order && header.shape.size() > 1 && *elements > 1;
   const int64_t part_bytes = header.kind == 'c' ? header.item_bytes / 2 : header.kind == 'U' ? 4 : header.item_bytes;
   const bool swap = header.big_endian && header.kind != 'S' && part_bytes > 1;
+  if (reorder || swap) TN_RETURN_IF_ERROR(check_room(budget, data.size()));
   if (reorder) converted = to_row_major(data, header.shape, header.item_bytes);
   if (swap) {
     if (!reorder) converted = data;
@@ -102,13 +112,14 @@ Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner, 
   }
   const bool own = reorder || swap;
   if (own) data = converted;
-  if (dtype == DType::String) return parse_fixed_text(header, *elements, data);
-  return numbers(header, dtype, *elements, data, own ? nullptr : owner);
+  if (dtype == DType::String) return parse_fixed_text(header, *elements, data, budget);
+  return numbers(header, dtype, *elements, data, own ? nullptr : owner, budget);
 }
 
-Result<Tensor> read_npy(const std::string& path, std::optional<DType> void_dtype) {
+Result<Tensor> read_npy(const std::string& path, std::optional<DType> void_dtype,
+                        const std::shared_ptr<MemoryBudget>& budget) {
   TN_ASSIGN_OR_RETURN(const auto file, MappedFile::open(path));
-  auto tensor = parse_npy(file->view(), file, void_dtype);
+  auto tensor = parse_npy(file->view(), file, void_dtype, budget);
   if (tensor.ok()) return tensor;
   return std::move(tensor).status().in(path);
 }

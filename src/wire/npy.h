@@ -12,11 +12,14 @@ namespace tenon::wire {
 // The array in the bytes of a .npy file, in row-major order and native byte order. Zero-copy when `owner` keeps the
 // bytes alive and they can be used as they are. NumPy saves types it does not know (bfloat16, float8, int4, ...) as
 // void bytes, one element per 1 or 2 bytes: `void_dtype` says which type they are, and is ignored for other arrays.
-// Fixed-width text becomes strings: U as UTF-8, S byte for byte, both without trailing zeros.
+// Fixed-width text becomes strings: U as UTF-8, S byte for byte, both without trailing zeros. Elements that need
+// another form take their memory from the budget, if there is one.
 Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner,
-                         std::optional<DType> void_dtype = std::nullopt);
+                         std::optional<DType> void_dtype = std::nullopt,
+                         const std::shared_ptr<MemoryBudget>& budget = nullptr);
 // `path` may be mapped; the tensor keeps it alive.
-Result<Tensor> read_npy(const std::string& path, std::optional<DType> void_dtype = std::nullopt);
+Result<Tensor> read_npy(const std::string& path, std::optional<DType> void_dtype = std::nullopt,
+                        const std::shared_ptr<MemoryBudget>& budget = nullptr);
 
 // A .npy file in two pieces: header, and elements, which are the tensor's own where NumPy has them the same way.
 struct EncodedNpy {

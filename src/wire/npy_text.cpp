@@ -63,8 +63,9 @@ std::optional<std::string> from_utf32(Bytes data) {
 
 }  // namespace
 
-Result<Tensor> parse_fixed_text(const NpyHeader& header, int64_t elements, Bytes data) {
-  TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(DType::String, header.shape, nullptr));
+Result<Tensor> parse_fixed_text(const NpyHeader& header, int64_t elements, Bytes data,
+                                const std::shared_ptr<MemoryBudget>& budget) {
+  TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(DType::String, header.shape, budget));
   auto strings = tensor.as_mutable<std::string>();
   const auto width = static_cast<size_t>(header.item_bytes);
   for (size_t i = 0; i < static_cast<size_t>(elements); ++i) {

@@ -15,14 +15,14 @@ constexpr std::string_view kSuffix = ".npy";
 constexpr size_t kMaxName = 0xFFFF - kSuffix.size();
 
 Result<Tensor> read_entry(const ZipEntry& entry, const std::shared_ptr<const void>& owner,
-                          std::optional<DType> void_dtype) {
+                          std::optional<DType> void_dtype, const std::shared_ptr<MemoryBudget>& budget) {
   if (!entry.deflated) {
     TN_RETURN_IF_ERROR(check_stored_entry(entry));
-    return parse_npy(entry.stored, owner, void_dtype);
+    return parse_npy(entry.stored, owner, void_dtype, budget);
   }
-  TN_ASSIGN_OR_RETURN(const auto inflated, inflate_entry(entry));
+  TN_ASSIGN_OR_RETURN(const auto inflated, inflate_entry(entry, budget));
   const Bytes bytes(reinterpret_cast<const char*>(inflated->data()), static_cast<size_t>(inflated->size()));
-  return parse_npy(bytes, inflated, void_dtype);
+  return parse_npy(bytes, inflated, void_dtype, budget);
 }
 
 }  // namespace
@@ -48,7 +48,7 @@ Result<NpzFile> NpzFile::parse(Bytes bytes, std::shared_ptr<const void> owner) {
 Result<Tensor> NpzFile::read(std::string_view name, std::optional<DType> void_dtype) const {
   for (size_t i = 0; i < names_.size(); ++i) {
     if (names_[i] != name) continue;
-    auto tensor = read_entry(entries_[i], owner_, void_dtype);
+    auto tensor = read_entry(entries_[i], owner_, void_dtype, budget_);
     if (tensor.ok()) return tensor;
     return std::move(tensor).status().in(fmt::format("array '{}'", name));
   }

@@ -20,11 +20,14 @@ class NpzFile {
   const std::vector<std::string>& names() const { return names_; }
   // See parse_npy for void_dtype. NotFound names the arrays there are.
   Result<Tensor> read(std::string_view name, std::optional<DType> void_dtype = std::nullopt) const;
+  // Arrays that are not used where they are in the file take their memory from it. Before anything is read.
+  void set_budget(std::shared_ptr<MemoryBudget> budget) { budget_ = std::move(budget); }
 
  private:
   std::vector<ZipEntry> entries_;
   std::vector<std::string> names_;
   std::shared_ptr<const void> owner_;
+  std::shared_ptr<MemoryBudget> budget_;
 };
 
 struct NamedTensor {

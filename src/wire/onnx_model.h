@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/nesting.h"
 #include "base/status.h"
 
 // ONNX messages as views into the bytes they were read from. Nothing is copied; the bytes must outlive the views.
@@ -153,7 +154,7 @@ struct Model {
   Bytes raw;
   int64_t ir_version = 0;
   Bytes producer_name, producer_version, domain, doc;
-  int64_t model_version = 0;
+  std::optional<int64_t> model_version;
   std::vector<OpsetImport> opsets;
   Graph graph;
   bool has_graph = false;
@@ -164,7 +165,7 @@ struct Model {
 };
 
 struct ParseLimits {
-  int max_nesting = 64;               // graphs inside attributes inside graphs, sequences of sequences; at most 500
+  int max_nesting = kDefaultNesting;  // graphs in nodes of graphs, sequences of sequences; at most kMostNesting
   int64_t max_nodes = 10'000'000;     // over the whole model
   int64_t max_messages = 50'000'000;  // nodes, attributes, tensors, types, ...: bounds memory for tiny messages
 };

@@ -8,17 +8,22 @@
 namespace tenon::wire {
 
 std::string Parser::path() const {
+  // Deep places are told by where they start and where they end.
+  constexpr size_t kFirst = 6, kLast = 3;
   std::string text;
-  for (const Place& place : path_) {
-    if (!text.empty()) text += '.';
-    text += place.name;
-    if (place.index >= 0) text += fmt::format("[{}]", place.index);
+  for (size_t i = 0; i < path_.size(); ++i) {
+    const bool is_cut = path_.size() > kFirst + kLast && i == kFirst;
+    if (is_cut) i = path_.size() - kLast;
+    if (!text.empty()) text += is_cut ? "..." : ".";
+    text += path_[i].name;
+    if (path_[i].index >= 0) text += fmt::format("[{}]", path_[i].index);
   }
   return text;
 }
 
-void Parser::throw_too_deep() const {
-  throw ParseError(Code::ResourceLimit, fmt::format("graphs or types are nested deeper than {}", limits_.max_nesting));
+void Parser::throw_too_deep(const char* what) const {
+  throw ParseError(Code::ResourceLimit,
+                   fmt::format("{} are nested deeper than {} (option 'max_nesting')", what, limits_.max_nesting));
 }
 
 void Parser::throw_too_many(const char* what, int64_t limit) const {
@@ -38,7 +43,7 @@ StringEntry parse_entry(Bytes bytes) {
   entry.raw = bytes;
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
-    if (field.number == field::entry::kKey) entry.key = field.bytes();
+    if (field.number == field::entry::kKey) entry.key = parse_name(field);
     if (field.number == field::entry::kValue) entry.value = field.bytes();
   }
   return entry;
@@ -49,7 +54,7 @@ OpsetImport parse_opset(Bytes bytes) {
   opset.raw = bytes;
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
-    if (field.number == field::opset::kDomain) opset.domain = field.bytes();
+    if (field.number == field::opset::kDomain) opset.domain = parse_name(field);
     if (field.number == field::opset::kVersion) opset.version = field.int64();
   }
   return opset;
@@ -69,7 +74,7 @@ auto guarded(Parser& parser, F&& parse) -> Result<decltype(parse())> {
   } catch (const ParseError& e) {
     return located(Status(e.code, e.message));
   } catch (const protozero::exception& e) {
-    return located(invalid_model("not a valid ONNX file: {} (is it truncated or another format?)", e.what()));
+    return located(invalid_model("not an ONNX model, or one that is damaged or cut off ({})", e.what()));
   } catch (const std::bad_alloc&) {
     return located(error(Code::ResourceLimit, "not enough memory to read the model"));
   } catch (const std::length_error&) {

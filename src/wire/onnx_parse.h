@@ -51,18 +51,17 @@ class Parser {
   std::string path() const;
 
  private:
-  // What the stack of a thread holds with a wide margin, whatever the caller allows.
-  static constexpr int kMostNesting = 500;
   struct Place {
     const char* name;
     int64_t index;
   };
+  // One level more of graphs or of types, which are counted apart: a graph's own types make it no deeper.
   struct Deeper {
-    explicit Deeper(Parser& parser) : parser_(parser) {
-      if (++parser_.depth_ > parser_.limits_.max_nesting) parser_.throw_too_deep();
+    Deeper(const Parser& parser, int& depth, const char* what) : depth_(depth) {
+      if (++depth_ > parser.limits_.max_nesting) parser.throw_too_deep(what);
     }
-    ~Deeper() { --parser_.depth_; }
-    Parser& parser_;
+    ~Deeper() { --depth_; }
+    int& depth_;
   };
 
   AttributeType attribute_type(Bytes bytes, Attribute& attribute);
@@ -71,16 +70,18 @@ class Parser {
   void shape(Bytes bytes, TypeProto& type);
   DimensionProto dimension(Bytes bytes);
   void count_node();
-  [[noreturn]] void throw_too_deep() const;
+  [[noreturn]] void throw_too_deep(const char* what) const;
   [[noreturn]] void throw_too_many(const char* what, int64_t limit) const;
 
   ParseLimits limits_;
   std::vector<Place> path_;
-  int depth_ = 0;
+  int graph_depth_ = 0, type_depth_ = 0;
   int64_t nodes_ = 0;
   int64_t messages_ = 0;
 };
 
+// A field that names something: UTF-8 without zero bytes.
+Bytes parse_name(const Field& field);
 StringEntry parse_entry(Bytes bytes);
 OpsetImport parse_opset(Bytes bytes);
 // Protobuf would merge a singular message that comes twice; no writer makes that, so it is refused.

@@ -55,8 +55,8 @@ AttributeType Parser::attribute_type(Bytes bytes, Attribute& attribute) {
   int32_t declared = 0;
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
-    if (field.number == kName) attribute.name = field.bytes();
-    if (field.number == kRefAttrName) attribute.ref_attr_name = field.bytes();
+    if (field.number == kName) attribute.name = parse_name(field);
+    if (field.number == kRefAttrName) attribute.ref_attr_name = parse_name(field);
     if (field.number == kAttributeType) declared = field.int32();
     if (const AttributeType type = type_of_field(field.number); type != AttributeType::Undefined) inferred = type;
   }

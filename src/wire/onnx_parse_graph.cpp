@@ -5,7 +5,7 @@ namespace tenon::wire {
 
 Graph Parser::graph(Bytes bytes) {
   using namespace field::graph;
-  Deeper deeper(*this);
+  Deeper deeper(*this, graph_depth_, "graphs");
   Graph graph;
   graph.raw = bytes;
   FieldReader reader(bytes);
@@ -15,7 +15,7 @@ Graph Parser::graph(Bytes bytes) {
         append(graph.nodes, "node", [&] { return node(field.bytes()); });
         break;
       case kName:
-        graph.name = field.bytes();
+        graph.name = parse_name(field);
         break;
       case kDoc:
         graph.doc = field.bytes();
@@ -57,22 +57,22 @@ Node Parser::node(Bytes bytes) {
   for (Field field; reader.next(field);) {
     switch (field.number) {
       case kInput:
-        node.inputs.push_back(field.bytes());
+        node.inputs.push_back(parse_name(field));
         break;
       case kOutput:
-        node.outputs.push_back(field.bytes());
+        node.outputs.push_back(parse_name(field));
         break;
       case kName:
-        node.name = field.bytes();
+        node.name = parse_name(field);
         break;
       case kOpType:
-        node.op_type = field.bytes();
+        node.op_type = parse_name(field);
         break;
       case kDomain:
-        node.domain = field.bytes();
+        node.domain = parse_name(field);
         break;
       case kOverload:
-        node.overload = field.bytes();
+        node.overload = parse_name(field);
         break;
       case kAttribute:
         append(node.attributes, "attribute", [&] { return attribute(field.bytes()); });

@@ -7,28 +7,25 @@ Model Parser::model(Bytes bytes) {
   using namespace field::model;
   Model model;
   model.raw = bytes;
-  // An integer that is written although it is zero stays in `other`, so that its presence survives.
-  const auto integer = [&](const Field& field, int64_t& value) {
-    value = field.int64();
-    if (value == 0) keep(model.other, field);
-  };
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
     switch (field.number) {
       case kIrVersion:
-        integer(field, model.ir_version);
+        model.ir_version = field.int64();
+        // One that is written although it is zero stays in `other`, so that its presence survives.
+        if (model.ir_version == 0) keep(model.other, field);
         break;
       case kProducerName:
-        model.producer_name = field.bytes();
+        model.producer_name = parse_name(field);
         break;
       case kProducerVersion:
-        model.producer_version = field.bytes();
+        model.producer_version = parse_name(field);
         break;
       case kDomain:
-        model.domain = field.bytes();
+        model.domain = parse_name(field);
         break;
       case kModelVersion:
-        integer(field, model.model_version);
+        model.model_version = field.int64();
         break;
       case kDoc:
         model.doc = field.bytes();
@@ -59,32 +56,32 @@ Model Parser::model(Bytes bytes) {
 
 Function Parser::function(Bytes bytes) {
   using namespace field::function;
-  Deeper deeper(*this);
+  Deeper deeper(*this, graph_depth_, "graphs");
   Function function;
   function.raw = bytes;
   FieldReader reader(bytes);
   for (Field field; reader.next(field);) {
     switch (field.number) {
       case kName:
-        function.name = field.bytes();
+        function.name = parse_name(field);
         break;
       case kDomain:
-        function.domain = field.bytes();
+        function.domain = parse_name(field);
         break;
       case kOverload:
-        function.overload = field.bytes();
+        function.overload = parse_name(field);
         break;
       case kDoc:
         function.doc = field.bytes();
         break;
       case kInput:
-        function.inputs.push_back(field.bytes());
+        function.inputs.push_back(parse_name(field));
         break;
       case kOutput:
-        function.outputs.push_back(field.bytes());
+        function.outputs.push_back(parse_name(field));
         break;
       case kAttributeName:
-        function.attribute_names.push_back(field.bytes());
+        function.attribute_names.push_back(parse_name(field));
         break;
       case kAttributeDefault:
         append(function.attribute_defaults, "attribute_proto", [&] { return attribute(field.bytes()); });

@@ -17,7 +17,7 @@ TensorProto Parser::tensor(Bytes bytes) {
         tensor.data_type = field.int32();
         break;
       case kName:
-        tensor.name = field.bytes();
+        tensor.name = parse_name(field);
         break;
       case kRawData:
         tensor.raw_data = field.bytes();

@@ -45,7 +45,7 @@ ValueInfo Parser::value_info(Bytes bytes) {
   for (Field field; reader.next(field);) {
     switch (field.number) {
       case kName:
-        info.name = field.bytes();
+        info.name = parse_name(field);
         break;
       case kDoc:
         info.doc = field.bytes();
@@ -63,7 +63,7 @@ ValueInfo Parser::value_info(Bytes bytes) {
 }
 
 TypeProto Parser::type(Bytes bytes) {
-  Deeper deeper(*this);
+  Deeper deeper(*this, type_depth_, "types");
   TypeProto type;
   type.raw = bytes;
   FieldReader reader(bytes);
@@ -127,7 +127,7 @@ DimensionProto Parser::dimension(Bytes bytes) {
       dimension.value = field.int64();
       dimension.param.reset();
     } else if (field.number == kDimParam) {
-      dimension.param = field.bytes();
+      dimension.param = parse_name(field);
       dimension.value.reset();
     } else {
       keep(dimension.other, field);

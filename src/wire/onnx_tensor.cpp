@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "tensor/max_rank.h"
 #include "wire/onnx_tensor_storage.h"
 
 namespace tenon::wire {
@@ -115,6 +116,8 @@ Result<TensorHeader> check_header(const TensorProto& proto) {
   const auto dtype = dtype_from_onnx(proto.data_type);
   if (!dtype) return invalid_model("element type {} is not an ONNX type", proto.data_type);
   header.dtype = *dtype;
+  if (proto.dims.size() > kMaxRank)
+    return error(Code::ResourceLimit, "it has {} dimensions; the limit is {}", proto.dims.size(), kMaxRank);
   const auto elements = count_elements(header.dtype, proto.dims);
   if (!elements) return invalid_model("dims {} are negative or too large", dims_text(proto.dims));
   header.elements = *elements;
@@ -134,6 +137,10 @@ Result<Tensor> tensor_over_bytes(const TensorHeader& header, const std::vector<i
     for (size_t i = 0; i < bytes.size(); ++i) target[i] = target[i] != 0;
   if (is_sub_byte(header.dtype)) target[bytes.size() - 1] &= used_bits_of_last_byte(header.dtype, header.elements);
   return tensor;
+}
+
+Status check_tensor(const TensorProto& proto) {
+  return check_header(proto).status().in(fmt::format("tensor '{}'", proto.name));
 }
 
 Result<Tensor> decode_tensor(const TensorProto& proto, const std::shared_ptr<const void>& owner,

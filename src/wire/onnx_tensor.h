@@ -33,6 +33,8 @@ Result<ExternalRegion> external_region(const TensorProto& proto);
 // Counts, dtypes and sizes are checked against what the message really holds before anything is allocated.
 Result<Tensor> decode_tensor(const TensorProto& proto, const std::shared_ptr<const void>& owner,
                              ExternalData* external);
+// What decode_tensor would say about type and dims, without a look at the elements.
+Status check_tensor(const TensorProto& proto);
 // A dense tensor from a sparse one; refuses when the dense form exceeds max_bytes or an index is out of range.
 Result<Tensor> densify(const SparseTensorProto& proto, const std::shared_ptr<const void>& owner, ExternalData* external,
                        int64_t max_bytes);

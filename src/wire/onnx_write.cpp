@@ -18,7 +18,7 @@ void encode_model_fields(const Model& model, MessageWriter& out) {
   out.add_optional_bytes(kProducerName, model.producer_name);
   out.add_optional_bytes(kProducerVersion, model.producer_version);
   out.add_optional_bytes(kDomain, model.domain);
-  if (model.model_version != 0) out.add_int(kModelVersion, model.model_version);
+  if (model.model_version) out.add_int(kModelVersion, *model.model_version);
   out.add_optional_bytes(kDoc, model.doc);
   if (model.has_graph) add_message(kGraph, model.graph, out);
   add_messages(kOpset, model.opsets, out);

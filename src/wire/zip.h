@@ -22,8 +22,8 @@ struct ZipEntry {
 // The directory of an archive; the entries are views into it.
 Result<std::vector<ZipEntry>> parse_zip(Bytes archive);
 // The inflated bytes of a deflated entry, checked against its size and checksum. The memory touched is bounded by
-// what the deflated bytes really hold, not by what the directory claims.
-Result<std::shared_ptr<Buffer>> inflate_entry(const ZipEntry& entry);
+// what the deflated bytes really hold, not by what the directory claims, and comes from the budget, if there is one.
+Result<std::shared_ptr<Buffer>> inflate_entry(const ZipEntry& entry, const std::shared_ptr<MemoryBudget>& budget);
 // Checks the bytes of a stored entry.
 Status check_stored_entry(const ZipEntry& entry);
 

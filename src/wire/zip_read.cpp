@@ -137,13 +137,13 @@ Status check_stored_entry(const ZipEntry& entry) {
   return {};
 }
 
-Result<std::shared_ptr<Buffer>> inflate_entry(const ZipEntry& entry) {
+Result<std::shared_ptr<Buffer>> inflate_entry(const ZipEntry& entry, const std::shared_ptr<MemoryBudget>& budget) {
   // Deflate makes at most 1032 bytes of one.
   constexpr uint64_t kMaxRatio = 1032;
   if (entry.size / kMaxRatio > entry.stored.size())
     return invalid_argument("entry '{}' claims {} bytes, more than {} deflated ones hold", entry.name, entry.size,
                             entry.stored.size());
-  TN_ASSIGN_OR_RETURN(auto result, Buffer::allocate(static_cast<int64_t>(entry.size), nullptr));
+  TN_ASSIGN_OR_RETURN(auto result, Buffer::allocate(static_cast<int64_t>(entry.size), budget));
   z_stream stream{};
   if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) return error(Code::ResourceLimit, "not enough memory to inflate");
   Bytes from = entry.stored;

@@ -72,6 +72,42 @@ TEST_F(Limits, CancelsARunThatIsUnderWay) {
   watcher.join();
 }
 
+// Ifs in Ifs, this many, around the negative of a number.
+std::string nested_branches(int count) {
+  using namespace onnx_text;
+  const std::string result = bytes(12, value("r", tensor_type(kFloat, {})));
+  const std::string leaf = bytes(1, bytes(1, "x") + bytes(2, "r") + bytes(4, "Neg")) + bytes(2, "leaf") + result;
+  const auto branch = [](const std::string& name, const std::string& graph) {
+    return bytes(1, name) + bytes(6, graph) + number(20, 5);
+  };
+  std::string body = leaf;
+  for (int i = 1; i < count; ++i) {
+    const std::string node = bytes(1, "go") + bytes(2, "r") + bytes(4, "If");
+    const std::string branches = bytes(5, branch("then_branch", body)) + bytes(5, branch("else_branch", leaf));
+    body = bytes(1, node + branches) + bytes(2, "body") + result;
+  }
+  Model model;
+  model.nodes = {{"If", {"go"}, {"y"}, "outermost", "", {branch("then_branch", body), branch("else_branch", leaf)}}};
+  model.inputs = {value("go", tensor_type(9, {})), value("x", tensor_type(kFloat, {}))};
+  model.outputs = {value("y", tensor_type(kFloat, {}))};
+  return model.to_bytes();
+}
+
+TEST(Nesting, WhatLoadsIsNotTooDeepToRun) {
+  const auto load = [](int bodies, const std::string& limit) {
+    return tenon::Model::from_memory(nested_branches(bodies), {{"max_nesting", limit}});
+  };
+  bool go = true;
+  float x = 2;
+  for (const auto& [bodies, limit] : {std::pair(63, "64"), std::pair(255, "256"), std::pair(255, "1000000")}) {
+    const tenon::Session session(load(bodies, limit));
+    const auto results = session.run({tenon::Value::tensor<bool>({}, std::span<bool>(&go, 1)),
+                                      tenon::Value::tensor<float>({}, std::span<float>(&x, 1))});
+    EXPECT_EQ(results[0].data<float>()[0], -2);
+    EXPECT_THROW(load(bodies + 1, limit), tenon::Error);
+  }
+}
+
 TEST(NullHandles, AreRefusedNotFollowed) {
   const auto refused = [](tn_status* status) {
     const tn_code code = tn_status_code(status);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "api/error_of.h"
 #include "api/onnx_text.h"
 
 namespace {
@@ -12,17 +13,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Pair;
-
-// The error that f throws.
-template <class F>
-tenon::Error error_of(F&& f) {
-  try {
-    f();
-  } catch (const tenon::Error& error) {
-    return error;
-  }
-  return {TN_OK, "nothing was thrown"};
-}
 
 TEST(Model, LoadsFromPathAndMemory) {
   const std::string path = testing::TempDir() + "/model_test.onnx";
@@ -61,6 +51,7 @@ TEST(Model, TellsMetadataAndProperties) {
   EXPECT_EQ(model.property("producer_name"), "by hand");
   EXPECT_EQ(model.property("graph_name"), "example");
   EXPECT_EQ(model.property("ir_version"), "10");
+  EXPECT_EQ(tn_model_property(model.get(), "version"), nullptr) << "the model gives none";
   EXPECT_EQ(tn_model_property(model.get(), "no such"), nullptr);
   EXPECT_EQ(tn_model_metadata_key(model.get(), 2), nullptr);
   EXPECT_THAT(model.warnings(), ElementsAre());
@@ -78,10 +69,31 @@ TEST(Model, TellsInputsAndOutputsWithSymbols) {
   EXPECT_EQ(tn_model_output_type(model.get(), 1), nullptr);
 }
 
+TEST(Model, RefusesDimensionsItDoesNotHave) {
+  const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
+  const auto error = error_of([&] { tenon::Session(model, {{"dim:m", "3"}}); });
+  EXPECT_EQ(error.code(), TN_INVALID_ARGUMENT);
+  EXPECT_THAT(error.what(), HasSubstr("no dimension called 'm'; its inputs have 'n'"));
+  std::vector<tenon::Value> inputs(1);
+  EXPECT_EQ(error_of([&] { model.fill_inputs(inputs, {{"dim:m", "3"}}); }).code(), TN_INVALID_ARGUMENT);
+  EXPECT_THAT(*tenon::Session(model, {{"dim:n", "3"}}).input_type(0).dims(), ElementsAre(3, 2));
+}
+
+TEST(Model, NamesOnlyTheExtentsThatTheFileNames) {
+  using namespace onnx_text;
+  const tenon::Model model = tenon::Model::from_memory(identity(tensor_type(1, {"_0", 2, "n"})));
+  EXPECT_EQ(model.input_type(0).dim_name(0), "_0");
+  EXPECT_EQ(model.input_type(0).dim_name(1), "");
+  EXPECT_EQ(model.output_type(0).dim_name(2), "n");
+  EXPECT_EQ(tenon::Session(model).input_type(0).dim_name(0), "_0");
+  const tenon::Model unnamed = tenon::Model::from_memory(identity(tensor_type(1, {-1})));
+  EXPECT_EQ(unnamed.input_type(0).dim_name(0), "");
+}
+
 TEST(Model, DescribesItself) {
   const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
   EXPECT_THAT(model.describe("ops"), HasSubstr("\"MatMul\": 1"));
-  EXPECT_THAT(model.describe("summary,plan"), HasSubstr("reference/Relu"));
+  EXPECT_THAT(model.describe("summary,plan"), HasSubstr("cpu/PackedMatMul"));
   EXPECT_EQ(error_of([&] { model.describe("colour"); }).code(), TN_INVALID_ARGUMENT);
 }
 

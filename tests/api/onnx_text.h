@@ -68,7 +68,7 @@ struct Model {
   std::vector<std::string> inputs, outputs, weights;
   std::vector<std::pair<std::string, std::string>> metadata;
 
-  std::string to_bytes() const {
+  std::string graph_bytes() const {
     std::string graph;
     for (const Node& node : nodes) {
       std::string message;
@@ -82,14 +82,21 @@ struct Model {
     for (const auto& tensor : weights) graph += bytes(5, tensor);
     for (const auto& input : inputs) graph += bytes(11, input);
     for (const auto& output : outputs) graph += bytes(12, output);
-    std::string model = number(1, 10) + bytes(2, "by hand") + bytes(7, graph);
+    return graph;
+  }
+  std::string to_bytes() const {
+    std::string model = number(1, 10) + bytes(2, "by hand") + bytes(7, graph_bytes());
     model += bytes(8, number(2, 21)) + bytes(8, bytes(1, "ai.onnx.ml") + number(2, 3));
     for (const auto& [key, text] : metadata) model += bytes(14, bytes(1, key) + bytes(2, text));
     return model;
   }
 };
 
-inline constexpr int kFloat = 1, kInt64 = 7, kString = 8;
+inline std::string graph_attribute(const std::string& name, const Model& graph) {
+  return bytes(1, name) + bytes(6, graph.graph_bytes()) + number(20, 5);
+}
+
+inline constexpr int kFloat = 1, kInt64 = 7, kString = 8, kBool = 9;
 
 // y = relu(x * w + b), x of shape [n, 2].
 inline std::string linear() {
@@ -110,6 +117,20 @@ inline std::string identity(const std::string& type) {
   model.nodes = {{"Identity", {"x"}, {"y"}, "pass", "", {}}};
   model.inputs = {value("x", type)};
   model.outputs = {value("y", type)};
+  return model.to_bytes();
+}
+
+// A Loop without an end; only limits and cancelling stop it.
+inline std::string endless_loop() {
+  Model body;
+  body.nodes = {{"Identity", {"go"}, {"go_on"}, "", "", {}}, {"Identity", {"v"}, {"next"}, "", "", {}}};
+  body.inputs = {value("i", tensor_type(kInt64, {})), value("go", tensor_type(kBool, {})),
+                 value("v", tensor_type(kFloat, {1}))};
+  body.outputs = {value("go_on", tensor_type(kBool, {})), value("next", tensor_type(kFloat, {1}))};
+  Model model;
+  model.nodes = {{"Loop", {"", "", "w"}, {"y"}, "turn", "", {graph_attribute("body", body)}}};
+  model.outputs = {value("y", tensor_type(kFloat, {1}))};
+  model.weights = {weight("w", {1}, {1})};
   return model.to_bytes();
 }
 

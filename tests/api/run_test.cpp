@@ -4,22 +4,13 @@
 
 #include <thread>
 
+#include "api/error_of.h"
 #include "api/onnx_text.h"
 
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class F>
-tn_code code_of(F&& f) {
-  try {
-    f();
-  } catch (const tenon::Error& error) {
-    return error.code();
-  }
-  return TN_OK;
-}
 
 class Runs : public testing::Test {
  protected:
@@ -101,6 +92,28 @@ TEST_F(Runs, CancelAndReset) {
   EXPECT_EQ(code_of([&] { session.run({ones(1)}, &run); }), TN_OK);
 }
 
+TEST_F(Runs, AsksWhetherToStopWhileItRuns) {
+  // A loop that would take minutes.
+  const tenon::Model loop = tenon::Model::from_memory(onnx_text::endless_loop());
+  const tenon::Session session(loop, {{"loop_limit", "1000000000000"}});
+  tenon::Run run;
+  int asked = 0;
+  const auto here = std::this_thread::get_id();
+  std::pair<int*, std::thread::id> user{&asked, here};
+  run.ask(
+      [](void* data) {
+        auto& [count, thread] = *static_cast<std::pair<int*, std::thread::id>*>(data);
+        EXPECT_EQ(std::this_thread::get_id(), thread);
+        return ++*count == 2 ? 1 : 0;
+      },
+      &user);
+  EXPECT_EQ(code_of([&] { session.run({}, &run); }), TN_CANCELLED);
+  EXPECT_EQ(asked, 2);
+  asked = 0;
+  tenon::Session(model).run({ones(1)}, &run);
+  EXPECT_EQ(asked, 0) << "a short run";
+}
+
 TEST_F(Runs, Profile) {
   const tenon::Session session(model);
   tenon::Run run;
@@ -130,7 +143,7 @@ TEST_F(Runs, MemoryLimit) {
 }
 
 TEST_F(Runs, KeptValuesComeInOrderOfComputation) {
-  const tenon::Session session(model, {{"keep_values", "1"}});
+  const tenon::Session session(model, {{"keep_values", "1"}, {"provider", "reference"}});
   const auto outputs = session.run({ones(1)});
   ASSERT_EQ(outputs.size(), 4u);
   const char* names[] = {"y", "product", "sum", "y"};

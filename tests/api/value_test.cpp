@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <limits>
 
+#include "api/error_of.h"
 #include "api/onnx_text.h"
 
 namespace {
@@ -12,16 +13,6 @@ namespace {
 using namespace onnx_text;
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-template <class F>
-tn_code code_of(F&& f) {
-  try {
-    f();
-  } catch (const tenon::Error& error) {
-    return error.code();
-  }
-  return TN_OK;
-}
 
 tenon::Value floats(const std::string& json) { return tenon::Value::from_json(TN_FLOAT32, json); }
 
@@ -137,6 +128,8 @@ TEST(Value, ArrayFiles) {
   EXPECT_EQ(archive.read(1, TN_BFLOAT16).compare(narrow, 0, 0).mismatches, 0);
   EXPECT_EQ(code_of([&] { archive.read(1); }), TN_INVALID_ARGUMENT);
   EXPECT_EQ(code_of([&] { archive.read(2); }), TN_INVALID_ARGUMENT);
+  tenon::Npz limited(npz);
+  EXPECT_EQ(code_of([&] { limited.limit_memory(0); }), TN_INVALID_ARGUMENT);
   std::filesystem::remove(npy);
   std::filesystem::remove(npz);
   EXPECT_EQ(code_of([&] { tenon::Value::read_npy(npy); }), TN_NOT_FOUND);

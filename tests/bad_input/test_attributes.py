@@ -130,6 +130,7 @@ def test_images(op_type, inputs, attributes):
         ("Einsum", [X], {"equation": "ij->k"}),
         ("Einsum", [X], {"equation": "i j,->"}),
         ("Einsum", [X], {"equation": "....ij->i"}),
+        ("Einsum", [X], {"equation": "i\xe9->i"}),
         ("MatMul", [X, X], {}),
         ("Gemm", [X, X], {}),
         ("Gemm", [X, floats(3, 2), floats(3)], {}),

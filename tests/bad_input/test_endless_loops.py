@@ -54,6 +54,17 @@ LISTING = parser.parse_model(
       }>
     }"""
 )
+RISING = parser.parse_model(
+    HEADER
+    + """
+    g (bool go, float[1] x) => (float last) {
+      front = Constant <value_ints = [0]> ()
+      [culprit] last = Loop ("", go, x) <body = b (int64 i, bool c, float n) => (bool again, float next) {
+        again = Identity (c)
+        [rise] next = Unsqueeze (n, front)
+      }>
+    }"""
+)
 GO = {"go": np.array(True)}
 X = {"x": np.ones(1, np.float32)}
 
@@ -85,6 +96,14 @@ def test_termination_by_another_thread(delay):
 def test_loops_that_grow_meet_the_memory_limit():
     refused(GROWING, GO | X, says="memory_limit", code="resource limit")
     refused(COLLECTING, GO, says="memory_limit", code="resource limit")
+
+
+def test_ranks_that_grow_meet_a_limit():
+    for value in (RISING.graph.output[0], *RISING.graph.node[1].attribute[0].g.output[1:],
+                  *RISING.graph.node[1].attribute[0].g.input[2:]):  # fmt: skip
+        value.type.tensor_type.ClearField("shape")
+    message = refused(RISING, GO | X, says="65 dimensions; the limit is 64", code="resource limit")
+    assert "'rise' (Unsqueeze)" in message
 
 
 def test_lists_of_small_things_meet_the_memory_limit():

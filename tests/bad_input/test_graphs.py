@@ -110,6 +110,11 @@ def test_deep_bodies():
     refused(nested_branches(90), {"x": X}, says="nested", place="node[0]", code="resource limit")
 
 
+def test_what_is_not_too_deep_to_load_is_not_too_deep_to_run():
+    assert np.array_equal(run(nested_branches(63), {"x": X})[0], -X)
+    refused(nested_branches(64), {"x": X}, says="nested deeper than 64", place="node[0]", code="resource limit")
+
+
 def test_deep_types():
     kind = helper.make_tensor_type_proto(TensorProto.FLOAT, [1]).SerializeToString()
     for _ in range(90):
@@ -137,7 +142,8 @@ def test_recursive_functions():
     opsets = [("own", 1)]
     refused(model_of([call], [FLOAT_INPUT], ["y"], functions=[calls("F", "F", 1)], opsets=opsets), says="recursive")
     both = [calls("F", "G", 1), calls("G", "F", 1)]
-    refused(model_of([call], [FLOAT_INPUT], ["y"], functions=both, opsets=opsets), says="recursive")
+    message = refused(model_of([call], [FLOAT_INPUT], ["y"], functions=both, opsets=opsets), says="recursive")
+    assert message.count("called by") == 3
 
 
 def test_functions_that_multiply():
@@ -148,6 +154,15 @@ def test_functions_that_multiply():
     with pytest.raises(tenon.Error, match="culprit.*more than 1000 nodes") as caught:
         tenon.Model.load(model.SerializeToString(), max_nodes=1000)
     assert caught.value.code == "resource limit"
+
+
+def test_small_files_that_become_large_graphs():
+    chain = [calls(f"F{i}", f"F{i + 1}", 2) for i in range(18)]
+    end = helper.make_function("own", "F18", ["a"], ["b"], [node("Neg", ["a"], ["b"])], [helper.make_opsetid("", 21)])
+    call = helper.make_node("F0", ["x"], ["y"], name="culprit", domain="own")
+    model = model_of([call], [FLOAT_INPUT], ["y"], functions=[*chain, end], opsets=[("own", 1)])
+    refused(model, {"x": X}, says="more than 100000 nodes.*max_nodes", code="resource limit")
+    assert len(tenon.Model.load(model.SerializeToString(), max_nodes=300_000).describe("graph")["graph"]["nodes"]) == 1 << 18
 
 
 def test_shapes_whose_formula_multiplies():

@@ -3,6 +3,7 @@
 import numpy as np
 import onnx
 import pytest
+import tenon
 from bad_input.refusals import floats, ints, model_of, node_refused, refused, run
 from onnx import TensorProto, helper, numpy_helper
 
@@ -43,8 +44,24 @@ def test_initializers_that_do_not_hold_what_they_declare(data_type, fields):
     refused(with_initializer([2], data_type, **fields), place="'w'")
 
 
+@pytest.mark.parametrize("dims", [[-2], [HUGE, HUGE], [1 << 62, 4], [1] * 65])
+@pytest.mark.parametrize("listed", [False, True], ids=["weight", "input"])
+def test_large_initializers_are_checked_before_they_are_read(dims, listed):
+    model = with_initializer(dims, raw_data=b"\0" * 8000)
+    if listed:
+        model.graph.input.append(helper.make_tensor_value_info("w", TensorProto.FLOAT, None))
+    with pytest.raises(tenon.Error, match="initializer 'w'.*(dims|dimensions)"):
+        tenon.Model.load(model.SerializeToString())
+
+
 def test_more_axes_than_memory():
     refused(with_initializer([2] * 70, raw_data=b"\0" * 8), place="'w'")
+
+
+def test_more_axes_than_tensors_have():
+    assert run(with_initializer([1] * 64, raw_data=b"\0" * 4))[0].ndim == 64
+    refused(with_initializer([1] * 65, raw_data=b"\0" * 4), says="65 dimensions; the limit is 64", place="'w'")
+    node_refused("Reshape", [floats(1), ints(*[1] * 65)], "65 dimensions; the limit is 64")
 
 
 def test_inputs_that_declare_what_nobody_has():
@@ -115,6 +132,19 @@ def test_the_product_of_small_things():
     refused(model_of(nodes, [], ["v5"], {"v0": X}), says="memory_limit", code="resource limit")
     rows = [helper.make_node("MatMul", ["a", "b"], ["c"], name="culprit")]
     refused(model_of(rows, [], ["c"], {"a": floats(100_000, 1), "b": floats(1, 100_000)}), says="memory_limit")
+
+
+def test_errors_of_a_run_name_node_and_op():
+    shape = helper.make_tensor_value_info("s", TensorProto.INT64, [1])
+    node = helper.make_node("ConstantOfShape", ["s"], ["y"], name="culprit")
+    back = helper.make_node("Neg", ["y"], ["z"], name="after")
+    for nodes, output in ([node], "y"), ([node, back], "z"):
+        refused(model_of(nodes, [shape], [output]), {"s": ints(HUGE)}, "memory_limit", "node 'culprit' (ConstantOfShape)")
+    text = helper.make_node("Expand", ["t", "s"], ["y"], name="culprit")
+    model = model_of([text], [shape], ["y"], {"t": np.array(["a"], object)})
+    refused(model, {"s": ints(HUGE)}, "memory_limit", "node 'culprit' (Expand)")
+    outputs = model_of([], [shape], ["w", "v"], {"w": floats(1 << 20), "v": floats(1 << 24)})
+    refused(outputs, {"s": ints(1)}, "memory_limit", "output 'v'")
 
 
 def test_text_that_grows():

@@ -112,3 +112,11 @@ def step(path, length, seed=0):
     ]
     weights = weights_of({"up": (16, 32), "down": (32, 16), "bias": 16}, seed)
     return save(path, nodes, [tensor("x", [1, length, 16])], [tensor("y", [1, length, 16])], weights)
+
+
+def external(path, location, shape=(4,)):
+    """y = x + w, with w in another file."""
+    save(path, [helper.make_node("Add", ["x", "w"], ["y"])], [tensor("x", shape)], [tensor("y", shape)],
+         {"w": np.ones(shape, np.float32)})
+    onnx.save(onnx.load(path), path, save_as_external_data=True, location=location, size_threshold=0)
+    return path

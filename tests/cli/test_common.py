@@ -57,14 +57,15 @@ def test_help_of_commands_has_examples(tenon, command):
         (["dance"], "there are compile, weights, run, verify"),
         (["sys", "--frmat", "json"], "did you mean '--format'"),
         (["sys", "--format", "xml"], "one of text, json"),
-        (["sys", "--format"], "--format"),
+        (["sys", "--format"], "--format needs a value"),
         (["sys", "-v", "-q"], "--verbose"),
         (["sys", "--threads", "-1"], "from 0 to 1024"),
         (["sys", "--threads", "1.5"], "from 0 to 1024"),
         (["sys", "--threads", "2000"], "from 0 to 1024"),
-        (["sys", "--threads", "1", "--threads", "2"], "--threads"),
+        (["sys", "--threads", "1", "--threads", "2"], "--threads may be given only once"),
+        (["run", "a.onnx", "--random", "--seed", "1", "--seed", "2"], "--seed may be given only once"),
         (["sys", "extra"], "one argument too many"),
-        (["run"], "model"),
+        (["run"], "no model is given"),
         (["run", "a.onnx", "--seed", "3"], "--random"),
         (["run", "a.onnx", "--random=yes"], "--random"),
         (["inspect", "a.onnx", "--graph", "svg"], "one of text, dot, html"),
@@ -106,9 +107,17 @@ def test_common_flags_may_come_first(tenon):
 def test_models_that_cannot_be_loaded(tenon, tmp_path, command):
     (tmp_path / "bad.onnx").write_bytes(b"this is not a model")
     (tmp_path / "empty.onnx").write_bytes(b"")
-    for name in ["missing.onnx", "bad.onnx", "empty.onnx", "."]:
+    messages = {
+        "missing.onnx": "No such file",
+        "bad.onnx": "not an ONNX model, or one that is damaged or cut off",
+        "empty.onnx": "the file is empty",
+        ".": "is a folder; give an ONNX file",
+        "/etc/passwd": "not an ONNX model",
+    }
+    for name, message in messages.items():
         result = tenon(*command_line(command, name))
         assert (result.code, result.out) == (CANNOT_LOAD, ""), name
+        assert message in result.err, result.err
         assert result.err.startswith("tenon: ") and result.err.count("\n") == 1
         assert name in result.err
         as_json = tenon(*command_line(command, name), "--format", "json")

@@ -82,13 +82,47 @@ def test_models_with_other_inputs_or_outputs(tenon, linear, tmp_path):
     other = models.identity(tmp_path / "other.onnx", name="z", shape=("n", 2))
     result = tenon("verify", linear, other)
     assert (result.code, result.out) == (FAILED, "")
-    assert "no input 'x'" in result.err or "no input 'z'" in result.err
+    assert f"{other} has no input 'x', which {linear} has (float[n, 2])" in result.err
     model = onnx.load(linear)
     model.graph.output.append(models.tensor("sum", ["n", 2]))
     onnx.save(model, tmp_path / "two.onnx")
     for pair in ([linear, "two.onnx"], ["two.onnx", linear]):
         result = tenon("verify", *pair)
         assert result.code == FAILED and "no output 'sum'" in result.err
+
+
+def relu(path, shape, dtype=TensorProto.FLOAT):
+    return models.save(path, [models.helper.make_node("Relu", ["x"], ["y"])], [models.tensor("x", shape, dtype)],
+                       [models.tensor("y", shape, dtype)])
+
+
+@pytest.mark.parametrize("shape, dtype", [(["n", 3], TensorProto.FLOAT), (["n"], TensorProto.FLOAT),
+                                          (["n", 2], TensorProto.DOUBLE)])
+def test_inputs_of_other_types_are_told_apart(tenon, linear, tmp_path, shape, dtype):
+    other = relu(tmp_path / "other.onnx", shape, dtype)
+    result = tenon("verify", linear, other)
+    assert (result.code, result.out) == (FAILED, "")
+    name = "double" if dtype == TensorProto.DOUBLE else "float"
+    told = f"'x' is float[n, 2] in {linear} and {name}[{', '.join(map(str, shape))}] in {other}"
+    assert f"the models take different inputs: {told}" in result.err
+
+
+def test_dimensions_that_only_one_model_fixes(tenon, tmp_path):
+    free, fixed = relu(tmp_path / "free.onnx", ["n", 2]), relu(tmp_path / "fixed.onnx", [5, 2])
+    for pair in ([free, fixed], [fixed, free]):
+        document = tenon("verify", *pair, "--samples", "1", "--format", "json").json
+        assert document["same"] and document["outputs"][0]["elements"] == 10
+    result = tenon("verify", free, fixed, "--dim", "n=4")
+    assert result.code == FAILED and "different inputs" in result.err
+    unnamed = relu(tmp_path / "unnamed.onnx", [None, 2])
+    result = tenon("verify", unnamed, fixed)
+    assert result.code == FAILED and "--shape x=" in result.err
+    assert tenon("verify", unnamed, fixed, "--shape", "x=5,2").code == DONE
+
+
+def test_dimensions_of_one_model_only(tenon, tmp_path):
+    first, second = relu(tmp_path / "a.onnx", ["n", 2]), relu(tmp_path / "b.onnx", ["m", 2])
+    assert tenon("verify", first, second, "--dim", "n=3").code == DONE
 
 
 def test_other_element_type_is_a_difference(tenon, tmp_path):

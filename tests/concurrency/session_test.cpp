@@ -69,5 +69,26 @@ TEST(Concurrency, CancellingOneRunLeavesTheOthersAlone) {
   victim.join();
 }
 
+TEST(Concurrency, ALongKernelStopsWhenItsRunIsCancelled) {
+  SmallGraph g;
+  constexpr int64_t kWidth = 1024;
+  const ValueId x = g.input("x", DType::Float32, Shape{Dim::symbol("n"), Dim(kWidth)});
+  const std::vector<float> ones(kWidth * kWidth, 1);
+  g.output("y", g.node(OpId::MatMul, {x, g.weight<float>("w", {kWidth, kWidth}, ones)}));
+  SessionOptions options;
+  options.pool = std::make_shared<ThreadPool>(1);
+  auto session = g.session(options, "cpu");
+  // Asked a while after the run began, so in the middle of its only step.
+  int questions = 0;
+  RunOptions run;
+  run.stop = {[](void* user) { return ++*static_cast<int*>(user) > 0 ? 1 : 0; }, &questions};
+  const int64_t rows = 20000;
+  const auto result =
+      session->run({tensor<float>({rows, kWidth}, std::vector<float>(static_cast<size_t>(rows * kWidth), 1))}, {}, run);
+  ASSERT_FALSE(result.ok());
+  EXPECT_EQ(result.status().code(), Code::Cancelled);
+  EXPECT_EQ(questions, 1);
+}
+
 }  // namespace
 }  // namespace tenon

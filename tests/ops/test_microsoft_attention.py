@@ -236,6 +236,13 @@ def test_multi_head_attention_with_past_and_present(rng, kind, unidirectional, p
         compare_with_onnxruntime("MultiHeadAttention", inputs, 4, typed=["out3"], **attributes)
 
 
+def test_multi_head_attention_with_what_belongs_to_a_past_but_no_past(rng):
+    inputs = multi_head_inputs(rng)
+    expected = run_tenon("MultiHeadAttention", inputs, num_heads=HEADS)
+    rest = {"past_sequence_length": np.array([0], np.int32), "cache_indirection": np.zeros((1, 1, 9), np.int32)}
+    np.testing.assert_array_equal(run_tenon("MultiHeadAttention", inputs | rest, num_heads=HEADS), expected)
+
+
 @pytest.mark.parametrize("with_bias", [False, True])
 @pytest.mark.parametrize("kind", [None, "keys"])
 def test_multi_head_attention_across_keys_by_heads(rng, with_bias, kind):

@@ -1,8 +1,17 @@
 """Ops of com.microsoft that the default domain also has, against onnxruntime."""
 
+import ml_dtypes
 import numpy as np
 import pytest
-from microsoft_models import compare_with_onnxruntime, normal, run_onnxruntime, run_tenon
+import tenon
+from microsoft_models import (
+    compare_with_onnxruntime,
+    microsoft_model,
+    normal,
+    run_onnxruntime,
+    run_tenon,
+    session_without_shapes,
+)
 
 
 @pytest.fixture
@@ -17,6 +26,55 @@ def test_trilu(rng, upper, k, dtype):
     x = rng.integers(0, 2, (2, 4, 5)).astype(dtype)
     inputs = {"X": x} | ({} if k is None else {"k": np.array(k)})
     compare_with_onnxruntime("Trilu", inputs, upper=upper)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int32, np.int64])
+@pytest.mark.parametrize("attributes", [{}, {"dim": 1}, {"dim": -3, "step": 5}, {"step": 2}, {"dim": 0, "step": 1}])
+def test_unfold_tensor(rng, dtype, attributes):
+    x = rng.integers(0, 100, (3, 4, 5)).astype(dtype)
+    for size in (1, 2, 3):
+        compare_with_onnxruntime("UnfoldTensor", {"input": x}, size=size, **attributes)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint16, bool, object, ml_dtypes.bfloat16, ml_dtypes.int4])
+def test_unfold_tensor_of_types_onnxruntime_lacks(dtype):
+    x = np.array([[1, 2, 3, 4], [5, 6, 7, 0]]).astype(str if dtype is object else int).astype(dtype)
+    (y,) = run_tenon("UnfoldTensor", {"input": x}, size=3)
+    assert y.dtype == x.dtype
+    windows = np.lib.stride_tricks.sliding_window_view(x.view(np.int8) if dtype is ml_dtypes.int4 else x, 3, axis=-1)
+    np.testing.assert_array_equal(y.astype(windows.dtype), windows)
+
+
+def test_unfold_tensor_without_elements():
+    compare_with_onnxruntime("UnfoldTensor", {"input": np.zeros((0, 3), np.float32)}, size=2)
+    compare_with_onnxruntime("UnfoldTensor", {"input": np.zeros((3, 0), np.float32)}, size=2, dim=0)
+
+
+def test_unfold_tensor_of_unknown_shape(rng):
+    x = normal(rng, 2, 7)
+    model = microsoft_model("UnfoldTensor", {"input": x}, size=3, step=2)
+    expected = np.lib.stride_tricks.sliding_window_view(x, 3, axis=-1)[:, ::2]
+    for keep_ranks in (True, False):
+        (y,) = session_without_shapes(model, keep_ranks).run(None, {"input": x})
+        np.testing.assert_array_equal(y, expected)
+
+
+@pytest.mark.parametrize(
+    "attributes, message",
+    [
+        ({}, "needs attribute 'size'"),
+        ({"size": 0}, "size must be positive"),
+        ({"size": 2, "step": 0}, "step must be positive"),
+        ({"size": 2, "dim": 2}, "dim"),
+        ({"size": 5}, "size is 5, dimension 1 has only 4"),
+    ],
+)
+def test_unfold_tensor_that_does_not_fit(attributes, message):
+    x = np.zeros((3, 4), np.float32)
+    with pytest.raises(tenon.Error, match=message):
+        run_tenon("UnfoldTensor", {"input": x}, **attributes)
+    with pytest.raises(Exception):
+        run_onnxruntime("UnfoldTensor", {"input": x}, **attributes)
 
 
 def test_unique_keeps_the_order_of_first_appearance(rng):

@@ -171,11 +171,6 @@ def test_free_dimensions_by_name(ort):
         session.run(None, {"x": np.ones((1, 2), np.float32), "y": Y})
 
 
-def test_free_dimensions_that_the_model_lacks(ort):
-    session = session_with(ort, add(), lambda o: o.add_free_dimension_override_by_name("other", 3))
-    assert session.get_inputs()[0].shape == ["n", 2]
-
-
 @pytest.mark.parametrize("named", [True, False])
 def test_free_dimensions_by_denotation(ort, named):
     made = onnx.load_from_string(add())

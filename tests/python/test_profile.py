@@ -60,3 +60,18 @@ def test_threads_and_stops_with_a_profile(tmp_path):
         events = json.load(file)
     assert sum(e["cat"] == "Node" for e in events) == 6
     assert session.end_profiling() == ""
+
+
+@pytest.mark.parametrize("prefix", ["none/deeper/profile", "file/profile", "a\0b"])
+def test_a_profile_that_cannot_be_written_is_refused_at_once(tmp_path, prefix):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(state(tenon).Fail, match="profile_file_prefix"):
+        profiled(tenon, tmp_path / prefix)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_a_session_leaves_no_file_before_its_profile_ends(tmp_path):
+    session = profiled(tenon, tmp_path / "profile")
+    assert list(tmp_path.iterdir()) == []
+    session.end_profiling()
+    assert len(list(tmp_path.iterdir())) == 1

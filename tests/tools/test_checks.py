@@ -74,3 +74,8 @@ def test_exports(tmp_path):
     )
     assert result.returncode == 1
     assert "libtenon.so exports _Z4leakv" in result.stdout
+
+
+def test_the_versions_of_operators_are_those_of_onnx():
+    module = load("make_op_versions")
+    assert module.TARGET.read_text() == module.text(), "run tools/make_op_versions.py"

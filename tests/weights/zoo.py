@@ -27,6 +27,8 @@ def model(nodes, inputs, outputs, initializers, functions=(), ir_version=10, mor
     graph = helper.make_graph(list(nodes), "zoo", *values, initializer=list(initializers))
     opsets = [helper.make_opsetid("", OPSET), *more_opsets]
     made = helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=ir_version)
+    made = onnx.shape_inference.infer_shapes(made, data_prop=True)
+    del made.graph.value_info[:]
     onnx.checker.check_model(made)
     return made
 
@@ -167,7 +169,7 @@ def weights_in_bodies(rng):
 
     def branch(name):
         return helper.make_graph([node("MatMul", ["x", "w"], [f"r{name}"])], name, [],
-                                 [helper.make_tensor_value_info(f"r{name}", FLOAT, None)],
+                                 [helper.make_tensor_value_info(f"r{name}", FLOAT, ["n", 6])],
                                  initializer=[weight("w", floats(rng, 6, 6))])
 
     body = helper.make_graph(
@@ -175,14 +177,14 @@ def weights_in_bodies(rng):
         "body",
         [helper.make_tensor_value_info("i", TensorProto.INT64, []),
          helper.make_tensor_value_info("more", TensorProto.BOOL, []),
-         helper.make_tensor_value_info("state", FLOAT, None)],
+         helper.make_tensor_value_info("state", FLOAT, ["n", 6])],
         [helper.make_tensor_value_info("again", TensorProto.BOOL, []),
-         helper.make_tensor_value_info("next", FLOAT, None)],
+         helper.make_tensor_value_info("next", FLOAT, ["n", 6])],
         initializer=[weight("lw", floats(rng, 6, 6)), weight("lb", floats(rng, 6))])
     return model(
         [node("If", ["c"], ["h"], then_branch=branch("then"), else_branch=branch("other")),
          node("Loop", ["n", "", "h"], ["y"], body=body)],
-        [("x", FLOAT, ["batch", 6]), ("c", TensorProto.BOOL, [])], [("y", FLOAT, None)],
+        [("x", FLOAT, ["batch", 6]), ("c", TensorProto.BOOL, [])], [("y", FLOAT, ["rows", 6])],
         [weight("n", np.int64(3))])
 
 

@@ -20,7 +20,7 @@ std::string swap_text(const Json& weight) {
 
 Json list_model(const std::string& path, const WeightFlags& flags, Console& console) {
   if (!flags.source_dirs.empty()) throw Failure(kUsage, "--source-dir is for compiled models");
-  const tenon::Model model = load_model(path, console);
+  const tenon::Model model = load_model(path, {}, console);
   const Json described = Json::parse(refusing(kCannotLoad, path, [&] { return model.describe("hashed_weights"); }));
   if (!console.is_json()) {
     Table table({"weight", "type", "shape", ">size", "hash"});

@@ -18,15 +18,6 @@ Accepted tuple_index(const ConsumerView& c, size_t data, size_t indices, int64_t
   return index_into(smallest);
 }
 
-// Ids of words, segments and positions: each has its table.
-Accepted embedding(const ConsumerView& c, size_t i) {
-  constexpr size_t kWords = 2, kPositions = 3, kSegments = 4;
-  if (i == 0) return index_into(c.extent(kWords, 0));
-  if (i == 1) return index_into(c.extent(kSegments, 0));
-  const bool is_position = i >= 8 && is_integer_input(c, i);
-  return is_position ? index_into(c.extent(kPositions, 0)) : i == 7 ? Accepted::range(0, 1) : Accepted{};
-}
-
 // Lengths of sequences that use the whole past, and positions that are in the tables.
 Accepted sequence_lengths(const ConsumerView& c, size_t i) {
   const int64_t total = c.extent(kGqaPastKey, 2).value_or(0) + c.extent(kGqaQuery, 1).value_or(1);
@@ -46,16 +37,10 @@ Accepted known_words(const ConsumerView& c, const char* words, const char* numbe
 
 std::optional<Accepted> accepted_as_index(const ConsumerView& c, size_t i) {
   switch (c.node.op) {
-    case OpId::EmbedLayerNormalization:
-    case OpId::QEmbedLayerNormalization:
-      return embedding(c, i);
-    case OpId::GatherBlockQuantized:
-      return i == 1 ? index_into(c.extent(0, c.integer_param("gather_axis", 0))) : Accepted{};
     case OpId::Gather:
     case OpId::GatherElements:
       return i == 0 ? moved(c) : index_into(c.extent(0, c.integer_param("axis", 0)));
     case OpId::GatherND:
-    case OpId::MsGatherND:
       return i == 0 ? moved(c) : tuple_index(c, 0, 1, c.integer_param("batch_dims", 0));
     case OpId::ScatterElements:
       return i != 1 ? moved(c) : index_into(c.extent(0, c.integer_param("axis", 0)));

@@ -80,6 +80,7 @@ std::optional<Accepted> accepted_as_number(const ConsumerView& c, size_t i) {
     case OpId::Flatten:
     case OpId::DepthToSpace:
     case OpId::SpaceToDepth:
+    case OpId::UnfoldTensor:
     case OpId::Round:
     case OpId::Floor:
     case OpId::Ceil:

@@ -46,14 +46,11 @@ std::optional<Accepted> accepted_as_shape(const ConsumerView& c, size_t i) {
     case OpId::CenterCropPad:
       return i == 1 || c.node.op == OpId::ConstantOfShape ? Accepted::range(1, 4) : Accepted{};
     case OpId::Resize:
-    case OpId::Upsample:
       return resize_part(c, i);
     case OpId::Loop:
       return i == 0 ? Accepted::range(0, 8) : Accepted{};
-    case OpId::MsRange:
     case OpId::Range:
       return i == 0 ? Accepted::range(0, 2) : i == 1 ? Accepted::range(3, 8) : Accepted::range(1, 2);
-    case OpId::MsPad:
     case OpId::Pad:
       return i == 0 ? moved(c) : i == 1 ? Accepted::range(0, 2) : i == 3 ? axes_of(c.rank(0)) : Accepted{};
     case OpId::Slice:
@@ -62,7 +59,6 @@ std::optional<Accepted> accepted_as_shape(const ConsumerView& c, size_t i) {
              : i == 2 ? Accepted::range(1, 4)
              : i == 3 ? axes_of(c.rank(0))
                       : Accepted::range(1, 2);
-    case OpId::MsTrilu:
     case OpId::Trilu:
       return i == 0 ? moved(c) : Accepted::range(-2, 2);
     case OpId::Squeeze:

@@ -6,8 +6,8 @@ namespace {
 
 // Before version 20 the axis is an attribute.
 void import_dft(ImportNode& n) {
-  std::vector<ValueId> inputs{n.input(0), n.input(1), n.input(2)};
-  if (n.version() < 20) inputs[2] = n.constant(Tensor::scalar(n.int_attribute("axis", 1)));
+  std::vector<ValueId> inputs{n.input(0), n.input(1)};
+  inputs.push_back(n.version() < 20 ? n.constant(Tensor::scalar(n.int_attribute("axis", 1))) : n.input(2));
   n.finish(n.emit(OpId::DFT, n.read_params(OpId::DFT), std::move(inputs)));
 }
 

@@ -21,7 +21,7 @@ void import_concat(ImportNode& n) {
 
 // Before version 13 the sizes are an attribute; version 1 also takes them as numbers of the data's type.
 void import_split(ImportNode& n) {
-  ValueId sizes = n.input(1);
+  ValueId sizes = n.version() < 2 || n.version() >= 13 ? n.input(1) : kNone;
   if (n.version() < 13) {
     if (n.has_attribute("split"))
       sizes = n.int_constant(n.ints_attribute("split"));
@@ -33,18 +33,20 @@ void import_split(ImportNode& n) {
 
 // Before version 10 starts, ends and axes are attributes.
 void import_slice(ImportNode& n) {
-  std::vector<ValueId> inputs = n.inputs();
-  if (n.version() < 10) {
-    inputs = {n.input(0), n.int_constant(n.ints_attribute("starts")), n.int_constant(n.ints_attribute("ends"))};
-    if (n.has_attribute("axes")) inputs.push_back(n.int_constant(n.ints_attribute("axes")));
-  }
+  if (n.version() >= 10) return n.finish(n.emit(OpId::Slice, default_params(OpId::Slice), n.inputs()));
+  std::vector<ValueId> inputs = {n.input(0), n.int_constant(n.ints_attribute("starts")),
+                                 n.int_constant(n.ints_attribute("ends"))};
+  if (n.has_attribute("axes")) inputs.push_back(n.int_constant(n.ints_attribute("axes")));
   n.finish(n.emit(OpId::Slice, default_params(OpId::Slice), std::move(inputs)));
 }
 
 // Before version 13 the axes are an attribute.
 void import_squeeze(ImportNode& n) {
-  ValueId axes = n.input(1);
-  if (n.version() < 13) axes = n.has_attribute("axes") ? n.int_constant(n.ints_attribute("axes")) : kNone;
+  ValueId axes = kNone;
+  if (n.version() >= 13)
+    axes = n.input(1);
+  else if (n.has_attribute("axes"))
+    axes = n.int_constant(n.ints_attribute("axes"));
   n.finish(n.emit(OpId::Squeeze, default_params(OpId::Squeeze), {n.input(0), axes}));
 }
 
@@ -68,12 +70,10 @@ void import_tile(ImportNode& n) {
 // Before version 11 pads and value are attributes; version 1 calls them paddings.
 void import_pad(ImportNode& n) {
   Params params = Params::of(n.read_params<PadParams>());
-  std::vector<ValueId> inputs = n.inputs();
-  if (n.version() < 11) {
-    inputs = {n.input(0), n.int_constant(n.ints_attribute(n.version() < 2 ? "paddings" : "pads"))};
-    if (const float value = n.float_attribute("value", 0); value != 0)
-      inputs.push_back(number_constant(n, n.type(n.input(0)).dtype, value));
-  }
+  if (n.version() >= 11) return n.finish(n.emit(OpId::Pad, std::move(params), n.inputs()));
+  std::vector<ValueId> inputs = {n.input(0), n.int_constant(n.ints_attribute(n.version() < 2 ? "paddings" : "pads"))};
+  if (const float value = n.float_attribute("value", 0); value != 0)
+    inputs.push_back(number_constant(n, n.type(n.input(0)).dtype, value));
   n.finish(n.emit(OpId::Pad, std::move(params), std::move(inputs)));
 }
 

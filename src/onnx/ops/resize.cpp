@@ -29,13 +29,15 @@ void import_resize(ImportNode& n) {
 // Version 1 scales height and width, version 7 takes all scales as an attribute, version 9 as an input.
 void import_upsample(ImportNode& n) {
   Params params = old_params(n);
-  ValueId scales = n.input(1);
+  ValueId scales;
   if (n.version() < 7) {
     const float list[] = {1, 1, n.float_attribute("height_scale", 1), n.float_attribute("width_scale", 1)};
     scales = n.constant(Tensor::of<float>({4}, list));
   } else if (n.version() < 9) {
     const auto list = n.floats_attribute("scales");
     scales = n.constant(Tensor::of<float>({static_cast<int64_t>(list.size())}, list));
+  } else {
+    scales = n.input(1);
   }
   n.finish(n.emit(OpId::Resize, std::move(params), {n.input(0), kNone, scales}));
 }

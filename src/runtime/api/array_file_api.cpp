@@ -10,6 +10,9 @@ struct tn_npz {
 
 namespace {
 
+// A small file can claim to hold much.
+std::shared_ptr<MemoryBudget> default_budget() { return std::make_shared<MemoryBudget>(default_memory_limit()); }
+
 std::optional<DType> known(tn_dtype dtype) { return dtype_from_onnx(dtype); }
 
 Result<Tensor> tensor_to_write(const tn_value* value) {
@@ -25,7 +28,7 @@ extern "C" {
 tn_status* tn_npy_read(const char* path, tn_dtype unnamed, tn_value** value) {
   return api::guarded([&]() -> Status {
     if (!path || !value) return invalid_argument("path and value must not be NULL");
-    TN_ASSIGN_OR_RETURN(Tensor tensor, wire::read_npy(path, known(unnamed)));
+    TN_ASSIGN_OR_RETURN(Tensor tensor, wire::read_npy(path, known(unnamed), default_budget()));
     *value = new tn_value{std::move(tensor)};
     return {};
   });
@@ -43,11 +46,19 @@ tn_status* tn_npz_open(const char* path, tn_npz** npz) {
   return api::guarded([&]() -> Status {
     if (!path || !npz) return invalid_argument("path and npz must not be NULL");
     TN_ASSIGN_OR_RETURN(auto file, wire::NpzFile::open(path));
+    file.set_budget(default_budget());
     *npz = new tn_npz{std::move(file), path};
     return {};
   });
 }
 
+tn_status* tn_npz_limit_memory(tn_npz* npz, int64_t bytes) {
+  return api::guarded([&]() -> Status {
+    if (!npz || bytes < 1) return invalid_argument("npz must not be NULL and its memory at least 1 byte");
+    npz->file.set_budget(std::make_shared<MemoryBudget>(bytes));
+    return {};
+  });
+}
 void tn_npz_release(tn_npz* npz) { delete npz; }
 size_t tn_npz_count(const tn_npz* npz) { return npz ? npz->file.names().size() : 0; }
 const char* tn_npz_name(const tn_npz* npz, size_t index) {

@@ -85,9 +85,8 @@ tn_status* tn_artifact_verify(const tn_artifact* artifact, char** text) {
     const auto pool = api::context_pool(nullptr);
     TN_ASSIGN_OR_RETURN(const ImageCheck check, verify_image(artifact->image, pool.get()));
     if (text)
-      *text = api::copy_text(
-          fmt::format(R"({{"packed": {}, "recomputed": {}, "without_sources": {}, "guards": {}}})", check.packed,
-                      check.recomputed, check.without_sources, check.guards));
+      *text = api::copy_text(fmt::format(R"({{"packed": {}, "recomputed": {}, "without_sources": {}, "guards": {}}})",
+                                         check.packed, check.recomputed, check.without_sources, check.guards));
     return {};
   });
 }
@@ -98,8 +97,7 @@ tn_status* tn_artifact_bake(tn_context* context, const tn_artifact* artifact, co
     if (!artifact || !source || !baked) return invalid_argument("artifact, source and baked must not be NULL");
     TN_ASSIGN_OR_RETURN(const SwapOptions swap, api::read_swap_options(options));
     TN_ASSIGN_OR_RETURN(const auto weights, api::weight_source(*source, source_layout(*artifact->image)));
-    TN_ASSIGN_OR_RETURN(BakedImage made,
-                        bake(artifact->image, weights, swap, api::context_pool(context)));
+    TN_ASSIGN_OR_RETURN(BakedImage made, bake(artifact->image, weights, swap, api::context_pool(context)));
     if (report) *report = api::copy_text(api::reports_json(made.reports, true));
     *baked = new tn_artifact{std::move(made.image)};
     return {};

@@ -39,6 +39,7 @@ struct tn_type {
   tenon::Type type;
   std::string text;
   std::vector<std::string> dim_texts;
+  std::vector<std::string> dim_names;  // "" for what is not exactly a name of the model's
   std::unique_ptr<tn_type> element;
   explicit tn_type(const tenon::Type& type);
 };
@@ -51,6 +52,7 @@ struct tn_session {
 
 struct tn_run {
   std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+  tenon::StopQuestion stop;
   bool profile = false;
   std::vector<tenon::StepTime> steps;
 };

@@ -42,6 +42,7 @@ Status run_session(const tn_session& handle, tn_run* run, const tn_value* const*
   RunOptions options;
   if (run) {
     options.cancelled = run->cancelled.get();
+    options.stop = run->stop;
     // Runs without a profile may share the handle, so they do not touch the steps.
     if (run->profile) {
       run->steps.clear();
@@ -103,6 +104,9 @@ void tn_run_reset(tn_run* run) {
 }
 void tn_run_follow(tn_run* run, const tn_run* leader) {
   if (run && leader) run->cancelled = leader->cancelled;
+}
+void tn_run_ask(tn_run* run, int (*must_stop)(void*), void* user) {
+  if (run) run->stop = {must_stop, user};
 }
 void tn_run_enable_profile(tn_run* run, int enable) {
   if (run) run->profile = enable != 0;

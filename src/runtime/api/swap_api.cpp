@@ -24,8 +24,8 @@ Result<SwapOptions> read_swap_options(const tn_options* options) {
 
 namespace {
 
-Status set_weights(std::span<Session* const> sessions, const tn_source& source, const tn_options* options,
-                   bool as_list, char** report) {
+Status set_weights(std::span<Session* const> sessions, const tn_source& source, const tn_options* options, bool as_list,
+                   char** report) {
   TN_ASSIGN_OR_RETURN(const SwapOptions swap, api::read_swap_options(options));
   TN_ASSIGN_OR_RETURN(const auto opened, api::weight_source(source, sessions[0]->weights()->layout));
   TN_ASSIGN_OR_RETURN(const auto reports, Session::set_weights_together(sessions, opened, swap));

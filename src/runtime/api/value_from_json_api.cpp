@@ -140,7 +140,9 @@ tn_status* tn_tensor_from_json(tn_dtype dtype, const int64_t* dims, size_t rank,
     if (!is_one && static_cast<size_t>(*count) != elements.size())
       return invalid_argument("the shape {} needs {} elements, {} are given", shape_text(to_shape(shape)), *count,
                               elements.size());
-    TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(*type, shape, nullptr));
+    // A few characters can ask for any shape.
+    const auto budget = std::make_shared<MemoryBudget>(default_memory_limit());
+    TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(*type, shape, budget));
     TN_RETURN_IF_ERROR(fill(elements, tensor));
     *value = new tn_value{std::move(tensor)};
     return {};

@@ -87,6 +87,29 @@ TEST(Npz, InflatesCompressedEntries) {
   EXPECT_EQ(again->as<float>()[9'999], 1.5f);
 }
 
+TEST(Npz, TakesItsMemoryFromTheBudget) {
+  const std::string archive = deflated_archive(encoded(floats(std::vector<float>(10'000, 0))));
+  auto npz = NpzFile::parse(archive, nullptr);
+  npz->set_budget(std::make_shared<MemoryBudget>(30'000));
+  EXPECT_EQ(npz->read("a").status().code(), Code::ResourceLimit);
+  const auto budget = std::make_shared<MemoryBudget>(50'000);
+  npz->set_budget(budget);
+  {
+    const auto array = npz->read("a");
+    ASSERT_TRUE(array.ok()) << array.status().to_string();
+    EXPECT_EQ(npz->read("a").status().code(), Code::ResourceLimit) << "both together are too much";
+  }
+  EXPECT_EQ(budget->used(), 0);
+}
+
+TEST(Npy, TextTakesItsMemoryFromTheBudget) {
+  const std::string words[] = {"a", "b", "c"};
+  const std::string bytes = encoded(Tensor::of<std::string>({3}, std::span(words)));
+  const auto tight = std::make_shared<MemoryBudget>(20), wide = std::make_shared<MemoryBudget>(10'000);
+  EXPECT_EQ(parse_npy(bytes, nullptr, std::nullopt, tight).status().code(), Code::ResourceLimit);
+  EXPECT_TRUE(parse_npy(bytes, nullptr, std::nullopt, wide).ok());
+}
+
 TEST(Npz, BelievesTheDataAndNotTheDirectory) {
   const std::string good = deflated_archive(encoded(floats(std::vector<float>(1000, 1.5f))));
   const size_t central = good.find("PK\x01\x02");

@@ -189,6 +189,57 @@ TEST(ParseModel, LimitsNesting) {
   EXPECT_EQ(code_of(in_graph(bytes_field(field::graph::kInput, info))), Code::ResourceLimit);
 }
 
+TEST(ParseModel, TellsDeepPlacesInShort) {
+  std::string graph = bytes_field(field::graph::kNode, "\x0A");
+  for (int i = 0; i < 9; ++i)
+    graph = bytes_field(field::graph::kNode,
+                        bytes_field(field::node::kAttribute, bytes_field(field::attribute::kGraph, graph)));
+  const auto model = parse_model(in_graph(graph));
+  EXPECT_EQ(model.status().where(),
+            "graph.node[0].attribute[0].graph[0].node[0].attribute[0]...attribute[0].graph[0].node[0]");
+}
+
+TEST(ParseModel, NamesAreTextWithoutZeroBytes) {
+  const auto message = [](std::string_view name) {
+    const auto model = parse_model(in_node(bytes_field(field::node::kName, std::string(name))));
+    return model.ok() ? "" : model.status().to_string();
+  };
+  EXPECT_EQ(message("layer.0/Conv_17"), "");
+  EXPECT_EQ(message("выход é 漢字 😀"), "");
+  EXPECT_EQ(message(std::string_view("a\0b", 3)), "graph.node[0]: the name 'a\\x00b' holds a zero byte");
+  EXPECT_EQ(message(std::string_view("12345678901234\0", 15)),
+            "graph.node[0]: the name '12345678901234\\x00' holds a zero byte");
+  EXPECT_EQ(message("long enough \xFF"), "graph.node[0]: the name 'long enough \\xff' is not UTF-8");
+  EXPECT_EQ(message("\xC0\x80"), "graph.node[0]: the name '\\xc0\\x80' is not UTF-8");
+  EXPECT_EQ(message("\xED\xA0\x80"), "graph.node[0]: the name '\\xed\\xa0\\x80' is not UTF-8");
+}
+
+TEST(ParseModel, EveryKindOfNameIsChecked) {
+  const std::string bad = "\xFF";
+  const auto in_info = [](const std::string& info) { return in_graph(bytes_field(field::graph::kInput, info)); };
+  const std::string dim = bytes_field(field::shape::kDim, bytes_field(field::shape::kDimParam, bad));
+  const std::string shaped = bytes_field(field::type::kTensor, bytes_field(field::type::kShape, dim));
+  for (const std::string& bytes : {
+           bytes_field(field::model::kProducerName, bad),
+           bytes_field(field::model::kOpset, bytes_field(field::opset::kDomain, bad)),
+           bytes_field(field::model::kMetadata, bytes_field(field::entry::kKey, bad)),
+           bytes_field(field::model::kFunction, bytes_field(field::function::kName, bad)),
+           bytes_field(field::model::kFunction, bytes_field(field::function::kOutput, bad)),
+           in_graph(bytes_field(field::graph::kName, bad)),
+           in_graph(bytes_field(field::graph::kInitializer, bytes_field(field::tensor::kName, bad))),
+           in_info(bytes_field(field::value_info::kName, bad)),
+           in_info(bytes_field(field::value_info::kType, shaped)),
+           in_node(bytes_field(field::node::kInput, bad)),
+           in_node(bytes_field(field::node::kOutput, bad)),
+           in_node(bytes_field(field::node::kOpType, bad)),
+           in_attribute(bytes_field(field::attribute::kName, bad)),
+       })
+    EXPECT_EQ(code_of(bytes), Code::InvalidModel) << testing::PrintToString(bytes);
+  // What a string attribute or the documentation holds is the model's business.
+  EXPECT_EQ(code_of(in_attribute(bytes_field(field::attribute::kString, bad))), Code::Ok);
+  EXPECT_EQ(code_of(bytes_field(field::model::kDoc, bad)), Code::Ok);
+}
+
 TEST(ParseModel, LimitsNodesAndMessages) {
   std::string graph;
   for (int i = 0; i < 5; ++i) graph += bytes_field(field::graph::kNode, "");

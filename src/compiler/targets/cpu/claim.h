@@ -17,12 +17,12 @@ struct Claim {
   std::vector<NodeId> nodes;  // in data-flow order; the kernel goes where the first was
   ValueId x = kNone, result = kNone;
   ValueId weight = kNone;
-  std::string source = "nk";         // how the weight lies, see PackPanels
-  int64_t outputs = 0, depth = 0;    // channels of the result; what each is summed over (products)
-  int channel_from_end = 1;          // the axis of the channels, counted from the end; 1 is the last
-  std::optional<size_t> rank;        // of the result
-  ConvParams conv;                   // convolutions
-  ConvTransposeParams transposed;    // transposed ones
+  std::string source = "nk";            // how the weight lies, see PackPanels
+  int64_t outputs = 0, depth = 0;       // channels of the result; what each is summed over (products)
+  int channel_from_end = 1;             // the axis of the channels, counted from the end; 1 is the last
+  std::optional<size_t> rank;           // of the result
+  ConvParams conv;                      // convolutions
+  ConvTransposeParams transposed;       // transposed ones
   ValueId scale = kNone, bias = kNone;  // [outputs], or kNone
   ActivationParams activation;
   // Results that stand side by side in `result`, with their widths; empty: result is the one.

@@ -6,7 +6,12 @@ namespace tenon {
 
 namespace {
 
-const std::string& name_of(const GraphEdit& edit, const Claim& claim) { return edit.node(claim.nodes[0]).name; }
+// All nodes that the kernel stands for.
+std::string name_of(const GraphEdit& edit, const Claim& claim) {
+  std::string name;
+  for (const NodeId id : claim.nodes) name += (name.empty() ? "" : " + ") + edit.node(id).name;
+  return name;
+}
 
 ValueId pack(GraphEdit& edit, const Claim& claim, PackPanelsParams params) {
   std::vector<ValueId> inputs{claim.weight};
@@ -52,8 +57,7 @@ ValueId scaled_weight(GraphEdit& edit, const Claim& claim) {
   const auto reshape = [&](ValueId v, const std::vector<int64_t>& dims) {
     return edit.emit(OpId::Reshape, {}, {v, edit.constant(Tensor::of_ints(dims))});
   };
-  const ValueId scaled =
-      edit.emit(OpId::Mul, {}, {reshape(claim.weight, grouped), reshape(claim.scale, factors)});
+  const ValueId scaled = edit.emit(OpId::Mul, {}, {reshape(claim.weight, grouped), reshape(claim.scale, factors)});
   return reshape(scaled, original);
 }
 

@@ -124,8 +124,6 @@ Graph clone_with(const Graph& graph, const std::shared_ptr<ConstantPool>& consta
 
 }  // namespace
 
-Graph clone_graph(const Graph& graph) {
-  return clone_with(graph, std::make_shared<ConstantPool>(*graph.constants));
-}
+Graph clone_graph(const Graph& graph) { return clone_with(graph, std::make_shared<ConstantPool>(*graph.constants)); }
 
 }  // namespace tenon

@@ -59,8 +59,7 @@ void merge_products(GraphEdit& edit, std::vector<Claim>& claims) {
   for (size_t i = 0; i < claims.size(); ++i) {
     const Claim& c = claims[i];
     const auto& shape = edit.type(c.result).shape;
-    if (can_merge(c) && shape && !shape->empty())
-      groups[{c.x, c.source, c.depth, c.bias != kNone}].push_back(i);
+    if (can_merge(c) && shape && !shape->empty()) groups[{c.x, c.source, c.depth, c.bias != kNone}].push_back(i);
   }
   std::vector<bool> gone(claims.size(), false);
   for (const auto& [key, members] : groups) {

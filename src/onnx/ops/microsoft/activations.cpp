@@ -12,8 +12,9 @@ ValueId gelu(ImportNode& n, ValueId x, const char* approximate) {
   return n.emit1(OpId::Gelu, Params::of(GeluParams{approximate}), {x});
 }
 
-// Gelu, BiasGelu: exact. FastGelu: by tanh. The bias may be absent where the op allows it.
-void import_gelu(ImportNode& n) { n.finish({gelu(n, emit::add(n, n.input(0), n.input(1)), "none")}); }
+// Gelu, BiasGelu: exact. FastGelu: by tanh, and its bias may be absent.
+void import_gelu(ImportNode& n) { n.finish({gelu(n, n.input(0), "none")}); }
+void import_bias_gelu(ImportNode& n) { n.finish({gelu(n, emit::add(n, n.input(0), n.input(1)), "none")}); }
 void import_fast_gelu(ImportNode& n) { n.finish({gelu(n, emit::add(n, n.input(0), n.input(1)), "tanh")}); }
 
 void import_quick_gelu(ImportNode& n) { n.finish({emit::swish(n, n.input(0), n.float_attribute("alpha", 1.702f))}); }
@@ -56,7 +57,7 @@ void import_bias_softmax(ImportNode& n) {
 
 void map_microsoft_activations(OnnxMap& map) {
   map.custom(kMicrosoftDomain, "Gelu", OpId::Gelu, import_gelu);
-  map.custom(kMicrosoftDomain, "BiasGelu", OpId::Gelu, import_gelu);
+  map.custom(kMicrosoftDomain, "BiasGelu", OpId::Gelu, import_bias_gelu);
   map.custom(kMicrosoftDomain, "FastGelu", OpId::Gelu, import_fast_gelu);
   map.custom(kMicrosoftDomain, "QuickGelu", OpId::Swish, import_quick_gelu);
   map.custom(kMicrosoftDomain, "ScaledSiLU", OpId::Sigmoid, import_scaled_silu);

@@ -138,9 +138,11 @@ void import_multi_head_attention(ImportNode& n) {
            .past_value = n.input(7)};
   p.causal = n.int_attribute("unidirectional", 0) != 0;
   ValueId bias = n.input(3);
+  // Both say where in the past something is; without a past they may be given and mean nothing.
+  const ValueId past_length = n.input(8), beams = n.input(9);
   if (p.past_key != kNone) {
-    p.past_length = n.input(8);
-    p.beams = n.input(9);
+    p.past_length = past_length;
+    p.beams = beams;
   }
   if (p.k == kNone && p.v != kNone) return n.fail(invalid_model("there is a value without a key"));
   if (p.k == kNone) {

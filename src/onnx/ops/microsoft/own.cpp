@@ -23,4 +23,9 @@ void onnx_mapping<OpId::Tokenizer>(OnnxMap& map) {
   map.same(kMicrosoftDomain, "Tokenizer", OpId::Tokenizer);
 }
 
+template <>
+void onnx_mapping<OpId::UnfoldTensor>(OnnxMap& map) {
+  map.same(kMicrosoftDomain, "UnfoldTensor", OpId::UnfoldTensor);
+}
+
 }  // namespace tenon

@@ -1,0 +1,123 @@
+// What a graph declares: its inputs and initializers, and the types the file claims for its values.
+#include <unordered_set>
+
+#include "onnx/graph_importer.h"
+#include "tensor/value.h"
+
+namespace tenon {
+
+// Initializers by whether an input has their name, and what that means for the input.
+struct GraphImporter::ListedInitializers {
+  bool overridable = false;                                   // by callers; else the initializer replaces the input
+  std::unordered_set<std::string_view> input_names;           // of the graph
+  std::unordered_map<std::string_view, ConstantId> defaults;  // of inputs that callers may leave out
+  std::unordered_set<std::string_view> frozen;                // inputs that are weights
+  int64_t default_bytes = 0;
+};
+
+// The caller's tensor when there is one, else the file's.
+Result<Constant> GraphImporter::initializer_constant(const wire::TensorProto& proto, bool is_top) {
+  const auto& weights = model_.options.weights;
+  auto given = is_top ? weights.find(std::string(proto.name)) : weights.end();
+  if (given == weights.end()) return constant_of(proto, source_name(proto.name));
+  const Tensor& tensor = given->second;
+  if (static_cast<int64_t>(tensor.dtype()) != proto.data_type || tensor.dims() != proto.dims)
+    return invalid_argument("it is {}{} in the model, the tensor given for it is {}{}",
+                            dtype_name(static_cast<DType>(proto.data_type)), shape_text(to_shape(proto.dims)),
+                            dtype_name(tensor.dtype()), shape_text(to_shape(tensor.dims())));
+  return Constant::of(source_name(proto.name), tensor);
+}
+
+Status GraphImporter::add_initializer(std::string_view name, Constant constant, ListedInitializers& listed) {
+  if (!listed.input_names.contains(name)) return add_constant(name, std::move(constant));
+  if (!listed.overridable || model_.options.frozen.contains(name)) {
+    if (!listed.frozen.insert(name).second) return invalid_model("the initializer '{}' is given twice", name);
+    model_.model.frozen_inputs.emplace_back(name);
+    return add_constant(name, std::move(constant));
+  }
+  const auto elements = element_count(Shape(constant.dims.begin(), constant.dims.end())).value();
+  listed.default_bytes += storage_bytes(constant.dtype, elements).value_or(0);
+  graph_.constants->push_back(std::move(constant));
+  if (!listed.defaults.emplace(name, static_cast<ConstantId>(graph_.constants->size() - 1)).second)
+    return invalid_model("the initializer '{}' is given twice", name);
+  return {};
+}
+
+Status GraphImporter::import_initializers(const wire::Graph& wire_graph, bool is_top, ListedInitializers& listed) {
+  for (const wire::TensorProto& t : wire_graph.initializers) {
+    if (t.name.empty()) return invalid_model("an initializer has no name");
+    auto constant = initializer_constant(t, is_top);
+    if (!constant.ok()) return std::move(constant).status().in("initializer '" + std::string(t.name) + "'");
+    TN_RETURN_IF_ERROR(add_initializer(t.name, std::move(*constant), listed));
+  }
+  for (const wire::SparseTensorProto& t : wire_graph.sparse_initializers) {
+    auto dense = wire::densify(t, model_.model.bytes, model_.model.external.get(), model_.options.max_dense_bytes);
+    if (!dense.ok()) return std::move(dense).status().in("sparse initializer '" + std::string(t.values.name) + "'");
+    Constant constant = Constant::of(source_name(t.values.name), std::move(*dense));
+    TN_RETURN_IF_ERROR(add_initializer(t.values.name, std::move(constant), listed));
+  }
+  return {};
+}
+
+Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top) {
+  ListedInitializers listed;
+  listed.overridable = is_top && model_.model.wire.ir_version >= 4 && !model_.options.freeze_inputs;
+  for (const wire::ValueInfo& input : wire_graph.inputs)
+    if (!listed.input_names.insert(input.name).second)
+      return invalid_model("the input '{}' is listed twice", input.name);
+  TN_RETURN_IF_ERROR(import_initializers(wire_graph, is_top, listed));
+  for (size_t i = 0; i < wire_graph.inputs.size(); ++i) {
+    const wire::ValueInfo& input = wire_graph.inputs[i];
+    if (listed.frozen.contains(input.name)) continue;
+    TN_ASSIGN_OR_RETURN(Type type, declared_type(input, "input"));
+    if (i < input_types.size()) {
+      auto both = merge(type, input_types[i]);
+      if (!both)
+        return invalid_model("input '{}' is declared as {}, it is given {}", input.name, type.to_string(),
+                             input_types[i].to_string());
+      type = std::move(*both);
+    }
+    const ValueId v = graph_.add_value(std::string(input.name), std::move(type));
+    auto it = listed.defaults.find(input.name);
+    graph_.inputs.push_back({v, it == listed.defaults.end() ? kNone : it->second});
+    TN_RETURN_IF_ERROR(define(input.name, v));
+  }
+  if (!listed.defaults.empty())
+    model_.model.warnings.push_back(
+        fmt::format("{} initializers ({} bytes) are also listed as inputs, so callers may override them and they "
+                    "cannot be optimized as weights; freeze_inputs makes them weights",
+                    listed.defaults.size(), listed.default_bytes));
+  return {};
+}
+
+Result<Type> GraphImporter::declared_type(const wire::ValueInfo& info, const char* what) {
+  if (const auto number = unknown_element_type(info.type))
+    return invalid_model("the {} '{}' is declared with the unknown element type {}", what, info.name, *number);
+  return type_from_proto(info.type, model_.fresh_symbols);
+}
+
+// What the file claims about types is compared with inference, which wins where it knows. Callers rely on what a graph
+// promises of its outputs, so these must hold the elements they are declared with.
+Status GraphImporter::check_declared(const wire::Graph& wire_graph) {
+  auto check = [&](const wire::ValueInfo& info, const char* what, bool is_output) -> Status {
+    TN_ASSIGN_OR_RETURN(const Type declared, declared_type(info, what));
+    auto it = names_.find(std::string(info.name));
+    if (it == names_.end()) return {};
+    GraphValue& v = graph_.value(it->second);
+    if (auto both = merge(v.type, declared)) {
+      v.type = std::move(*both);
+      return {};
+    }
+    std::string contradiction =
+        fmt::format("{} '{}' is declared as {}, it is {}", what, info.name, declared.to_string(), v.type.to_string());
+    if (is_output && !merge(without_shape(v.type), without_shape(declared)))
+      return Status(Code::InvalidModel, std::move(contradiction));
+    model_.model.warnings.push_back(std::move(contradiction));
+    return {};
+  };
+  for (const wire::ValueInfo& info : wire_graph.value_infos) TN_RETURN_IF_ERROR(check(info, "value", false));
+  for (const wire::ValueInfo& info : wire_graph.outputs) TN_RETURN_IF_ERROR(check(info, "output", true));
+  return {};
+}
+
+}  // namespace tenon
