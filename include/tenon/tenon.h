@@ -79,23 +79,28 @@ TN_API void tn_options_release(tn_options* options);
 /* Sets a key; the last value counts. Keys are checked by the function that takes the options: an unknown one is an
  * error that names the nearest known key.
  *   load:    map=1|0 (0 copies files instead of mapping them), freeze_inputs=1|0 (initializers listed as inputs become
- *            weights), external_folder=DIR (for models from memory), max_nesting=N (graphs in nodes
- *            of graphs and functions in functions, the outermost graph counted; 64, at most 256; what loads is never
- *            too deep to run), max_nodes=N (after calls of functions are replaced by what they do; 5,000,000; when it
- *            is not set, functions make at most 100 times the nodes of the file, or 100,000 if that is more)
+ *            weights), freeze_input:NAME=1 (this one does), external_folder=DIR (for models from memory),
+ *            max_nesting=N (graphs in nodes of graphs and functions in functions, the outermost graph counted; 64, at
+ *            most 256; what loads is never too deep to run), max_nodes=N (after calls of functions are replaced by
+ *            what they do; 5,000,000; when it is not set, functions make at most 100 times the nodes of the file, or
+ *            100,000 if that is more)
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what
- *            the machine or container has), loop_limit=N (iterations of one Loop; 10,000,000)
+ *            the machine or container has), loop_limit=N (iterations of one Loop; 10,000,000), cpu_isa=NAME (kernels
+ *            of the whole process use at most this instruction set, one of "isas" in tn_system_json; not while
+ *            sessions run)
  *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a
- * symbolic dimension of the model becomes a fixed one), denotation:NAME=N (the same for the input dimensions that carry
- * this denotation), keep_values=1|0 (every named value that the compiled model computes, its outputs once more
- *            included, comes out after them in the order of computation)
- *   compile: provider=cpu|reference, sources=reference|embed|none (what later partial swaps can draw on: the files that
- *            weights came from, a copy in the artifact, or nothing), defer_weights=1|0 (leave the weights open, to be
- * set later), pin:NAME=1 (a weight that no swap may change) artifact: map=1|0, verify_weights=1|0 (check every byte
- * before use), source_dir:DIR=1 (where files that sources came from are looked for, after the artifact's folder)
+ *            symbolic dimension of the model becomes a fixed one), denotation:NAME=N (the same for the input
+ *            dimensions that carry this denotation), keep_values=1|0 (every named value that the compiled model
+ *            computes, its outputs once more included, comes out after them in the order of computation)
+ *   compile: provider=cpu|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a time),
+ *            sources=reference|embed|none (what later partial swaps can draw on: the files that weights came from, a
+ *            copy in the artifact, or nothing), defer_weights=1|0 (leave the weights open, to be set later),
+ *            pin:NAME=1 (a weight that no swap may change)
+ *   artifact: map=1|0, verify_weights=1|0 (check every byte before use), source_dir:DIR=1 (where files that sources
+ *            came from are looked for, after the artifact's folder)
  *   weights: partial=1|0 (weights that the new set does not have stay), strict=1|0 (a tensor that the model does not
- *            have is an error), only:NAME=1 (take these alone), keep_sources=1|0 (hold on to tensors in memory, so that
- *            later partial swaps can draw on them)
+ *            have is an error), only:NAME=1 (take these alone), keep_sources=1|0 (hold on to tensors in memory, so
+ *            that later partial swaps can draw on them)
  *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (of the weights file,
  *            before the dash), only_changes=1|0 (weights that lie in another weights file are named, not copied),
  *            debug_map=1|0 (names of nodes, for messages and profiles)
@@ -289,7 +294,8 @@ TN_API tn_status* tn_model_to_memory(const tn_model* model, char** data, size_t*
 TN_API size_t tn_model_warning_count(const tn_model* model);
 TN_API const char* tn_model_warning(const tn_model* model, size_t index);
 /* What is in the model, as one JSON object. sections: comma-separated list of "summary", "graph", "ops", "weights",
- * "plan"; NULL means summary. Release with tn_string_release. */
+ * "hashed_weights" (the same with a hash of each one's content, which reads them all), "plan"; NULL means summary.
+ * Release with tn_string_release. */
 TN_API tn_status* tn_model_describe(const tn_model* model, const char* sections, char** json);
 /* "producer_name", "producer_version", "graph_name", "domain", "description", "graph_description", "version",
  * "ir_version"; NULL when there is no such field. */
@@ -368,6 +374,13 @@ TN_API tn_status* tn_artifact_load_memory(tn_context* context, const void* data,
                                           const tn_options* options, tn_artifact** artifact);
 /* 1 for an ONNX file with a context node, Tenon's or another program's; 0 for other models. */
 TN_API tn_status* tn_is_context_file(const char* path, int* is_context);
+/* What a context file of Tenon says of itself, whether its weights are there or not, as one JSON object: model,
+ * embedded, weights_file, content_id (of the weights), plan_key, source_file, made_by. Release with tn_string_release.
+ */
+TN_API tn_status* tn_context_file_describe(const char* path, char** json);
+/* Removes what interrupted publications left in a folder: their temporary folders, and weights files called
+ * "<weights_name>-<8 digits>.bin" that no context file there names. Publishing does the same. */
+TN_API tn_status* tn_folder_tidy(const char* folder, const char* weights_name);
 TN_API void tn_artifact_release(tn_artifact* artifact);
 TN_API size_t tn_artifact_model_count(const tn_artifact* artifact);
 TN_API const char* tn_artifact_model_name(const tn_artifact* artifact, size_t model);

@@ -545,11 +545,47 @@ inline std::string set_weights(std::span<Session* const> sessions, const Source&
   return detail::take_text(report);
 }
 
+// Whether a file is a compiled model, Tenon's or another program's.
+inline bool is_context_file(const std::string& path) {
+  int is_context = 0;
+  detail::check(tn_is_context_file(path.c_str(), &is_context));
+  return is_context != 0;
+}
+inline std::string describe_context_file(const std::string& path) {
+  char* text = nullptr;
+  detail::check(tn_context_file_describe(path.c_str(), &text));
+  return detail::take_text(text);
+}
+// Removes what interrupted publications left.
+inline void tidy_folder(const std::string& folder, const std::string& weights_name) {
+  detail::check(tn_folder_tidy(folder.c_str(), weights_name.c_str()));
+}
+// In libtenon only.
+inline std::string compile_key(const Model& model, const Options& options = {}) {
+  char* key = nullptr;
+  detail::check(tn_compile_key(model.get(), options.get(), &key));
+  return detail::take_text(key);
+}
+
+// Files that are written but not yet under their names; they go unless they are published.
+class Publication {
+ public:
+  explicit Publication(tn_publication* handle) : handle_(handle) {}
+  std::string path(size_t model) const { return tn_publication_path(handle_.get(), model); }
+  std::string weights_name() const { return tn_publication_weights_name(handle_.get()); }
+  int64_t weights_bytes() const { return tn_publication_weights_bytes(handle_.get()); }
+  void publish() { detail::check(tn_publication_publish(handle_.get())); }
+
+ private:
+  detail::Owner<tn_publication, tn_publication_release> handle_;
+};
+
 // Compiled models with their weights. Immutable.
 class Artifact {
  public:
   // In libtenon only.
-  static Artifact compile(std::span<const std::pair<std::string, const Model*>> models, const Options& options = {}) {
+  static Artifact compile(std::span<const std::pair<std::string, const Model*>> models, const Options& options = {},
+                          const Context* context = nullptr) {
     std::vector<const tn_model*> handles;
     std::vector<const char*> names;
     for (const auto& [name, model] : models) {
@@ -557,7 +593,8 @@ class Artifact {
       names.push_back(name.c_str());
     }
     return made([&](tn_artifact** a) {
-      return tn_compile(nullptr, handles.data(), names.data(), handles.size(), options.get(), a);
+      return tn_compile(context ? context->get() : nullptr, handles.data(), names.data(), handles.size(), options.get(),
+                        a);
     });
   }
   static Artifact compile(const std::string& name, const Model& model, const Options& options = {}) {
@@ -607,6 +644,14 @@ class Artifact {
     std::vector<const char*> texts;
     for (const std::string& name : names) texts.push_back(name.c_str());
     detail::check(tn_artifact_save(get(), folder.c_str(), texts.data(), texts.size(), options.get()));
+  }
+  // The same in two steps.
+  Publication stage(const std::string& folder, std::span<const std::string> names, const Options& options = {}) const {
+    std::vector<const char*> texts;
+    for (const std::string& name : names) texts.push_back(name.c_str());
+    tn_publication* publication = nullptr;
+    detail::check(tn_artifact_stage(get(), folder.c_str(), texts.data(), texts.size(), options.get(), &publication));
+    return Publication(publication);
   }
   Session session(size_t model = 0, const Options& options = {}) const {
     tn_session* session = nullptr;

@@ -1,5 +1,10 @@
 // Models to artifacts.
+#include <algorithm>
+#include <atomic>
+#include <optional>
 #include <set>
+#include <span>
+#include <thread>
 
 #include "api/model_handle.h"
 #include "compiler/built_image.h"
@@ -13,7 +18,14 @@ namespace {
 struct CompileRequest {
   CompileOptions compile;
   BuildOptions build;
-  std::string text;  // all of it, for the key
+  std::map<std::string, std::string> targets;  // of models that want another one
+  int64_t jobs = 1;
+  std::string text;  // what decides about the result besides the target, for the key
+
+  const std::string& target_of(const std::string& model) const {
+    const auto it = targets.find(model);
+    return it == targets.end() ? compile.target : it->second;
+  }
 };
 
 Result<CompileRequest> read_compile_options(const tn_options* options) {
@@ -22,6 +34,8 @@ Result<CompileRequest> read_compile_options(const tn_options* options) {
   std::map<std::string, int64_t> pins;
   api::OptionReader reader(options);
   reader.text("provider", request.compile.target);
+  reader.texts_by_name("provider", request.targets);
+  reader.integer("jobs", request.jobs, 1);
   reader.text("sources", sources);
   reader.boolean("defer_weights", request.build.defer_weights);
   reader.integers_by_name("pin", pins);
@@ -34,19 +48,19 @@ Result<CompileRequest> read_compile_options(const tn_options* options) {
     request.build.sources = KeepSources::None;
   else if (sources != "reference")
     return invalid_argument("option 'sources' must be reference, embed or none, it is '{}'", sources);
-  request.text = fmt::format("{};{};{};{}", TENON_VERSION, request.compile.target, sources,
-                             request.build.defer_weights ? "deferred" : "");
+  request.text = fmt::format("{};{};{}", TENON_VERSION, sources, request.build.defer_weights ? "deferred" : "");
   for (const std::string& name : request.compile.pinned) request.text += ";" + name;
   return request;
 }
 
 // Of everything that decides about the result: the model file, what lies outside it, and the options.
-Result<Hash128> made_from(const ImportedModel& model, const std::string& options) {
+Result<Hash128> made_from(const ImportedModel& model, const std::string& target, const std::string& options) {
   StreamingHash hash;
   const auto add = [&](const Hash128& part) { hash.add(part.hex()); };
+  add(hash_bytes(target));
   add(hash_bytes(options));
   add(hash_bytes(model.file));
-  hash.add(model.frozen_inputs ? "frozen" : "");
+  for (const std::string& name : model.frozen_inputs) add(hash_bytes(name));
   for (const Constant& constant : *model.graph.constants) {
     const bool outside = constant.load && (!constant.external || !model.path.ends_with(constant.external->file));
     if (!outside) continue;
@@ -54,6 +68,55 @@ Result<Hash128> made_from(const ImportedModel& model, const std::string& options
     add(content_hash(tensor));
   }
   return hash.value();
+}
+
+bool has_weight(const ImportedModel& model, const std::string& name) {
+  return std::ranges::any_of(*model.graph.constants, [&](const Constant& c) { return c.source == name; });
+}
+
+// What options name must be there: a pinned weight in some model, a model by its name.
+Status check_names(const CompileRequest& request, std::span<const tn_model* const> models,
+                   const std::set<std::string>& names) {
+  for (const auto& [name, target] : request.targets)
+    if (!names.contains(name)) return error(Code::NotFound, "option 'provider:{}': no model has this name", name);
+  for (const std::string& name : request.compile.pinned)
+    if (std::ranges::none_of(models, [&](const tn_model* m) { return has_weight(*m->model, name); }))
+      return error(Code::NotFound, "there is no weight '{}' to pin", name);
+  return {};
+}
+
+Result<ModelToBuild> compile_one(const CompileRequest& request, const std::shared_ptr<ImportedModel>& model,
+                                 const std::string& name) {
+  CompileOptions options = request.compile;
+  options.target = request.target_of(name);
+  // In a group each model pins what it has.
+  std::erase_if(options.pinned, [&](const std::string& pin) { return !has_weight(*model, pin); });
+  auto compiled = compile(model->graph, options);
+  if (!compiled.ok()) return std::move(compiled).status().in(model->path);
+  TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(*model, options.target, request.text));
+  return ModelToBuild{name, model, std::move(*compiled), hash_bytes(model->file), key};
+}
+
+// Several at a time; the first that fails, in their order, says why.
+Result<std::vector<ModelToBuild>> compile_all(const CompileRequest& request, std::span<const tn_model* const> models,
+                                              const char* const* names) {
+  std::vector<std::optional<Result<ModelToBuild>>> made(models.size());
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i; (i = next++) < models.size();) made[i].emplace(compile_one(request, models[i]->model, names[i]));
+  };
+  {
+    std::vector<std::jthread> helpers;
+    const size_t jobs = std::min(static_cast<size_t>(request.jobs), models.size());
+    for (size_t i = 1; i < jobs; ++i) helpers.emplace_back(work);
+    work();
+  }
+  std::vector<ModelToBuild> all;
+  for (auto& result : made) {
+    if (!result->ok()) return std::move(*result).status();
+    all.push_back(std::move(**result));
+  }
+  return all;
 }
 
 }  // namespace
@@ -67,16 +130,12 @@ tn_status* tn_compile(tn_context* context, const tn_model* const* models, const 
     TN_ASSIGN_OR_RETURN(CompileRequest request, read_compile_options(options));
     request.build.pool = api::context_pool(context);
     std::set<std::string> known;
-    std::vector<ModelToBuild> all;
     for (size_t i = 0; i < count; ++i) {
       if (!models[i] || !names[i]) return invalid_argument("model {} or its name is NULL", i);
       if (!known.insert(names[i]).second) return invalid_argument("two models are called '{}'", names[i]);
-      const auto& model = models[i]->model;
-      auto compiled = compile(model->graph, request.compile);
-      if (!compiled.ok()) return std::move(compiled).status().in(model->path);
-      TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(*model, request.text));
-      all.push_back({names[i], model, std::move(*compiled), hash_bytes(model->file), key});
     }
+    TN_RETURN_IF_ERROR(check_names(request, {models, count}, known));
+    TN_ASSIGN_OR_RETURN(auto all, compile_all(request, {models, count}, names));
     TN_ASSIGN_OR_RETURN(auto image, build_image(std::move(all), request.build));
     *artifact = new tn_artifact{std::move(image)};
     return {};
@@ -87,7 +146,7 @@ tn_status* tn_compile_key(const tn_model* model, const tn_options* options, char
   return api::guarded([&]() -> Status {
     if (!model || !key) return invalid_argument("model and key must not be NULL");
     TN_ASSIGN_OR_RETURN(const CompileRequest request, read_compile_options(options));
-    TN_ASSIGN_OR_RETURN(const Hash128 hash, made_from(*model->model, request.text));
+    TN_ASSIGN_OR_RETURN(const Hash128 hash, made_from(*model->model, request.compile.target, request.text));
     *key = api::copy_text(hash.hex());
     return {};
   });

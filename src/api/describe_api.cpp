@@ -6,6 +6,7 @@
 #include "api/model_handle.h"
 #include "compiler/compile.h"
 #include "ops/unsupported.h"
+#include "plan/tensor_bytes.h"
 
 using namespace tenon;
 using nlohmann::json;
@@ -58,7 +59,7 @@ void count_ops(const Graph& graph, std::map<std::string, int>& counts, std::set<
   }
 }
 
-json describe_weights(const Graph& graph) {
+Result<json> describe_weights(const Graph& graph, bool hashed = false) {
   json weights = json::array();
   for (const Constant& c : *graph.constants) {
     if (c.source.empty()) continue;
@@ -68,6 +69,9 @@ json describe_weights(const Graph& graph) {
                        {"dtype", dtype_name(c.dtype)},
                        {"shape", c.dims},
                        {"bytes", count.is_invalid() ? 0 : storage_bytes(c.dtype, count.value()).value_or(0)}});
+    if (!hashed) continue;
+    TN_ASSIGN_OR_RETURN(const Tensor tensor, c.value());
+    weights.back()["hash"] = content_hash(tensor).hex();
   }
   return weights;
 }
@@ -108,12 +112,13 @@ json describe_summary(const ImportedModel& model) {
     outputs.push_back(typed(graph, graph.outputs[i], graph.output_names[i]));
   for (const wire::StringEntry& e : model.wire.metadata) metadata[std::string(e.key)] = std::string(e.value);
   int64_t bytes = 0;
-  const json weights = describe_weights(graph);
+  const json weights = *describe_weights(graph);
   for (const json& w : weights) bytes += w["bytes"].get<int64_t>();
   std::map<std::string, int> counts;
   std::set<std::string> unknown;
   count_ops(graph, counts, unknown);
   return {{"path", model.path},
+          {"content", hash_bytes(model.file).hex()},
           {"ir_version", model.wire.ir_version},
           {"opsets", opsets},
           {"producer", std::string(model.wire.producer_name)},
@@ -153,12 +158,15 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
         count_ops(model.graph, counts, unknown);
         result["ops"] = counts;
       } else if (section == "weights") {
-        result["weights"] = describe_weights(model.graph);
+        TN_ASSIGN_OR_RETURN(result["weights"], describe_weights(model.graph));
+      } else if (section == "hashed_weights") {
+        TN_ASSIGN_OR_RETURN(result["weights"], describe_weights(model.graph, true));
       } else if (section == "plan") {
         TN_ASSIGN_OR_RETURN(CompiledModel compiled, compile(model.graph, {}));
         result["plan"] = describe_plan(compiled.program->plan);
       } else {
-        return invalid_argument("there is no section '{}'; there are summary, graph, ops, weights, plan", section);
+        return invalid_argument(
+            "there is no section '{}'; there are summary, graph, ops, weights, hashed_weights, plan", section);
       }
     }
     // Names in a file need not be UTF-8; what cannot be shown is replaced.

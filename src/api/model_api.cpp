@@ -64,6 +64,10 @@ Result<LoadOptions> read_load_options(const tn_options* options) {
   api::OptionReader reader(options);
   reader.boolean("map", load.import.map_files);
   reader.boolean("freeze_inputs", load.import.freeze_inputs);
+  std::map<std::string, int64_t> frozen;
+  reader.integers_by_name("freeze_input", frozen);
+  for (const auto& [name, chosen] : frozen)
+    if (chosen) load.import.frozen.insert(name);
   reader.text("external_folder", load.external_folder);
   int64_t nesting = load.import.parse.max_nesting;
   reader.integer("max_nesting", nesting, 1);

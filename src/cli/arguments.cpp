@@ -84,6 +84,17 @@ void Arguments::texts(const std::string& names, std::vector<std::string>& target
   app_.add_option(names, target, help)->type_name(value)->allow_extra_args(false)->group(group_);
 }
 
+void Arguments::optional_texts(const std::string& names, std::vector<std::string>& target, const std::string& value,
+                               const std::string& help) {
+  app_.add_option_function<std::string>(
+          names, [&target](const std::string& text) { target.push_back(text); }, help)
+      ->type_name(value)
+      ->expected(0, 1)
+      ->trigger_on_parse()
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast)
+      ->group(group_);
+}
+
 void Arguments::key_values(const std::string& names, KeyValues& target, const std::vector<KnownKey>& keys,
                            const std::string& help) {
   app_.add_option_function<std::vector<std::string>>(

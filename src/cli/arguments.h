@@ -43,6 +43,9 @@ class Arguments {
   // May be given many times, one value each.
   void texts(const std::string& names, std::vector<std::string>& target, const std::string& value,
              const std::string& help);
+  // The same, where the value may be left out: then it counts as "".
+  void optional_texts(const std::string& names, std::vector<std::string>& target, const std::string& value,
+                      const std::string& help);
   // KEY=VALUE, many times with different keys; "help" in the place of a pair shows the keys.
   void key_values(const std::string& names, KeyValues& target, const std::vector<KnownKey>& keys,
                   const std::string& help);

@@ -28,6 +28,8 @@ struct CommandInfo {
 };
 
 // Each in the file of its name.
+CommandInfo compile_command();
+CommandInfo weights_command();
 CommandInfo run_command();
 CommandInfo verify_command();
 CommandInfo inspect_command();

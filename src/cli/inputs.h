@@ -26,6 +26,8 @@ class ShapeFlags {
                     const std::string& source) const;
   // Those that inputs of this model have.
   void add_dims(const tenon::Model& model, tenon::Options& options) const;
+  // Whether there is any flag, resolved or not.
+  bool given() const { return !dim_texts_.empty() || !shape_texts_.empty(); }
   void add_shapes(tenon::Options& options) const;
   // A dimension that no flag decides.
   void set_dim(const std::string& name, int64_t extent) { dims_.emplace(name, extent); }

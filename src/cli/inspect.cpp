@@ -3,6 +3,7 @@
 
 #include "cli/arguments.h"
 #include "cli/graph_view.h"
+#include "cli/inspect_artifact.h"
 #include "cli/models.h"
 #include "cli/option_flags.h"
 #include "cli/text.h"
@@ -111,27 +112,38 @@ void collect_kernels(const Json& plan, std::map<std::string, std::vector<std::st
 class Inspect final : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("model", path_, "an ONNX model");
+    arguments.positional("model", path_, "an ONNX model or a compiled one");
     arguments.choice("--graph", graph_, {"text", "dot", "html"}, "the nodes; dot and html print nothing else");
     arguments.flag("--ops", ops_, "how often each op occurs");
     arguments.flag("--weights", weights_, "name, type, shape and size of every weight");
     arguments.flag("--plan", plan_, "the steps the model is compiled to");
     arguments.flag("--kernels", kernels_, "which kernels run which nodes");
+    arguments.flag("--weight-program", weight_program_, "what the packed weights are made of, and who reads them");
     options_.declare(arguments, OptionFlags::Command::Reads);
   }
 
   Exit execute(Console& console) override {
     const bool is_page = graph_ == "dot" || graph_ == "html";
-    if (is_page && (ops_ || weights_ || plan_ || kernels_))
+    if (is_page && (ops_ || weights_ || plan_ || kernels_ || weight_program_))
       throw Failure(
           kUsage,
-          fmt::format("--graph {} is a whole document and excludes --ops, --weights, --plan and --kernels", graph_));
+          fmt::format(
+              "--graph {} is a whole document and excludes --ops, --weights, --plan, --kernels and --weight-program",
+              graph_));
     if (is_page && console.is_json())
       throw Failure(kUsage, fmt::format("--graph {} excludes --format json; use --graph text", graph_));
+    if (refusing(kCannotLoad, path_, [&] { return tenon::is_context_file(path_); })) {
+      if (ops_ || !graph_.empty())
+        throw Failure(kUsage, path_ + ": a compiled model has no graph; use --plan, --kernels or --weight-program");
+      if (options_.given()) throw Failure(kUsage, "--option is for models that are not compiled yet");
+      return inspect_artifact(path_, {weights_, plan_, kernels_, weight_program_}, console);
+    }
     const tenon::Model model = load_model(path_, options_.for_loading(), console);
     const bool compiles = plan_ || kernels_;
-    const Json described = Json::parse(
+    Json described = Json::parse(
         refusing(compiles ? kCannotRun : kFailed, path_, [&] { return model.describe(sections(compiles)); }));
+    if (weight_program_)
+      described.set("weight_program", refusing(kCannotRun, path_, [&] { return weight_program_of(path_, model); }));
     if (graph_ == "dot")
       console.print(graph_as_dot(path_, described["graph"]));
     else if (graph_ == "html")
@@ -176,6 +188,7 @@ class Inspect final : public Command {
     if (weights_) console.print(weights_text(described["weights"]));
     if (!graph_.empty()) console.print("\ngraph\n" + graph_as_text(described["graph"]));
     if (plan_) console.print(plan_text(described["plan"]));
+    if (weight_program_) console.print(weight_program_text(described["weight_program"]));
     if (!kernels_) return;
     std::map<std::string, std::vector<std::string>> kernels;
     collect_kernels(described["plan"], kernels);
@@ -191,7 +204,7 @@ class Inspect final : public Command {
 
   std::string path_, graph_;
   OptionFlags options_;
-  bool ops_ = false, weights_ = false, plan_ = false, kernels_ = false;
+  bool ops_ = false, weights_ = false, plan_ = false, kernels_ = false, weight_program_ = false;
 };
 
 }  // namespace
@@ -201,7 +214,8 @@ CommandInfo inspect_command() {
           "  tenon inspect model.onnx                             inputs, outputs, sizes\n"
           "  tenon inspect model.onnx --ops --weights\n"
           "  tenon inspect model.onnx --graph html > model.html\n"
-          "  tenon inspect model.onnx --plan --format json\n",
+          "  tenon inspect model.onnx --plan --format json\n"
+          "  tenon inspect model_ctx.onnx --weight-program\n",
           []() -> std::unique_ptr<Command> { return std::make_unique<Inspect>(); }};
 }
 

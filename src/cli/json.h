@@ -36,7 +36,9 @@ class Json {
   bool is_integer() const {
     return std::holds_alternative<int64_t>(value_) || std::holds_alternative<uint64_t>(value_);
   }
+  bool is_boolean() const { return std::holds_alternative<bool>(value_); }
   bool is_array() const { return std::holds_alternative<Array>(value_); }
+  bool is_object() const { return std::holds_alternative<Object>(value_); }
   bool boolean() const;
   int64_t integer() const;
   double number() const;

@@ -2,6 +2,7 @@
 #include <string_view>
 
 #include "cli/arguments.h"
+#include "cli/compile/validate.h"
 #include "cli/failure.h"
 #include "tenon/tenon.hpp"
 
@@ -10,7 +11,9 @@ namespace {
 using namespace cli;
 
 // In the order of the help.
-std::vector<CommandInfo> commands() { return {run_command(), verify_command(), inspect_command(), sys_command()}; }
+std::vector<CommandInfo> commands() {
+  return {compile_command(), weights_command(), run_command(), verify_command(), inspect_command(), sys_command()};
+}
 
 // The format, even if the rest of the command line is wrong.
 bool wants_json(int count, char** values) {
@@ -65,5 +68,6 @@ int main(int count, char** values) {
   occupy_standard_streams();
   // Whoever started us may have chosen to ignore it; a closed pipe ends a command line tool quietly.
   std::signal(SIGPIPE, SIG_DFL);
+  if (count == 3 && std::string_view(values[1]) == kCheckStaged) return check_staged(values[2]);
   return run(count, values);
 }

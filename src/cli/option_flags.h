@@ -19,6 +19,7 @@ class OptionFlags {
   void add_for_session(tenon::Options& options) const;
   void add_for_inputs(tenon::Options& options) const;
   std::optional<int64_t> memory_limit() const;
+  bool given() const { return !given_.empty(); }
 
  private:
   KeyValues given_;

@@ -2,9 +2,11 @@
 #include <cmath>
 #include <map>
 
+#include "cli/artifacts.h"
 #include "cli/models.h"
 #include "cli/same_inputs.h"
 #include "cli/text.h"
+#include "cli/verify_artifacts.h"
 
 namespace cli {
 
@@ -51,7 +53,7 @@ struct Difference {
 class Verify final : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("model", path_, "an ONNX model");
+    arguments.positional("model", path_, "an ONNX model, a compiled one, or a folder of compiled ones");
     arguments.positional("other", other_,
                          "the model it should agree with; without it: itself, run by the reference interpreter", false);
     arguments.number("--rtol", rtol_, "largest relative difference; default: what rounding explains for the type");
@@ -60,11 +62,20 @@ class Verify final : public Command {
     arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX - 1'000'000,
                       "seed of the first set of inputs; the next ones count on (default: 0)");
     arguments.flag("--bisect", bisect_, "name the first node whose value differs");
+    arguments.texts("--source-dir", source_dirs_, "DIR", "where models and weights of compiled models are looked for");
     shapes_.declare(arguments);
     options_.declare(arguments, OptionFlags::Command::Runs);
   }
 
   Exit execute(Console& console) override {
+    if (other_.empty() && is_artifact(path_)) {
+      if (bisect_) throw Failure(kUsage, "--bisect needs the model to compare with: tenon verify X_ctx.onnx X.onnx");
+      if (shapes_.given() || options_.given())
+        throw Failure(kUsage,
+                      "--dim, --shape and --option need the model to compare with: tenon verify X_ctx.onnx X.onnx");
+      return verify_artifacts({path_, source_dirs_, samples_, seed_, rtol_, atol_}, console);
+    }
+    if (!source_dirs_.empty()) throw Failure(kUsage, "--source-dir is for compiled models");
     const tenon::Model model = load_plain_model(path_, console);
     std::optional<tenon::Model> second;
     if (!other_.empty()) second = load_plain_model(other_, console);
@@ -88,12 +99,12 @@ class Verify final : public Command {
   }
 
  private:
+  static bool is_artifact(const std::string& path) {
+    return is_folder(path) || refusing(kCannotLoad, path, [&] { return tenon::is_context_file(path); });
+  }
   tenon::Model load_plain_model(const std::string& path, const Console& console) const {
-    tenon::Model model = load_model(path, options_.for_loading(), console);
-    const Json described = Json::parse(model.describe("ops"));
-    if (!described["ops"]["com.microsoft.EPContext"].is_null())
-      throw Failure(kCannotLoad, path + ": is a compiled artifact; give the ONNX model it was made from");
-    return model;
+    if (is_folder(path)) throw Failure(kCannotLoad, path + ": is a folder; give the ONNX models to compare");
+    return load_model(path, options_.for_loading(), console);
   }
 
   tenon::Options options(const tenon::Model& model, bool is_reference) const {
@@ -148,9 +159,12 @@ class Verify final : public Command {
 
   void compare_sample(const tenon::Model& model, const tenon::Model& expected_model, const tenon::Session& actual,
                       const tenon::Session& expected, int64_t sample) {
-    const std::vector<tenon::Value> inputs = inputs_of(model, sample);
+    // What inputs a compiled model accepts is not known any more; the other one may tell.
+    const bool turned = !other_.empty() && tenon::is_context_file(path_);
+    const std::vector<tenon::Value> made = inputs_of(turned ? expected_model : model, sample);
+    const auto inputs = turned ? by_name(expected_model, made, model) : made;
     const auto got = refusing(kCannotRun, path_, [&] { return actual.run(inputs); });
-    const auto other_inputs = other_.empty() ? inputs : by_name(model, inputs, expected_model);
+    const auto other_inputs = other_.empty() || turned ? made : by_name(model, made, expected_model);
     const auto wanted =
         refusing(kCannotRun, other_.empty() ? path_ : other_, [&] { return expected.run(other_inputs); });
     bool same = true;
@@ -159,7 +173,16 @@ class Verify final : public Command {
       same = same && c.comparable && c.mismatches == 0;
       rows_[i].add(c);
     }
-    if (bisect_ && !same && !first_) find_difference(model, expected_model, actual, expected, got, wanted);
+    if (!bisect_ || same || first_) return;
+    // Compiled models have fewer values than nodes; two models differ in their reference forms as well.
+    if (!other_.empty() && !turned) find_model_difference(model, expected_model, inputs, other_inputs);
+    if (!first_) find_difference(model, expected_model, actual, expected, got, wanted);
+  }
+
+  void find_model_difference(const tenon::Model& model, const tenon::Model& expected_model,
+                             const std::vector<tenon::Value>& inputs, const std::vector<tenon::Value>& other_inputs) {
+    const tenon::Session actual(model, options(model, true)), expected(expected_model, options(expected_model, true));
+    find_difference(model, expected_model, actual, expected, actual.run(inputs), expected.run(other_inputs));
   }
 
   // Kept values follow the outputs, in order of computation.
@@ -235,6 +258,7 @@ class Verify final : public Command {
   std::string path_, other_;
   double rtol_ = -1, atol_ = -1;
   int64_t samples_ = 3, seed_ = 0;
+  std::vector<std::string> source_dirs_;
   bool bisect_ = false;
   ShapeFlags shapes_;
   OptionFlags options_;
@@ -249,7 +273,8 @@ CommandInfo verify_command() {
   return {"verify", "Compare the outputs of a model with those of another, or of the reference interpreter.",
           "  tenon verify model.onnx                              compiled against the reference interpreter\n"
           "  tenon verify model.onnx optimized.onnx --samples 10\n"
-          "  tenon verify a.onnx b.onnx --rtol 1e-3 --atol 1e-5 --bisect\n",
+          "  tenon verify a.onnx b.onnx --rtol 1e-3 --atol 1e-5 --bisect\n"
+          "  tenon verify out                                     every compiled model of a folder, byte by byte\n",
           []() -> std::unique_ptr<Command> { return std::make_unique<Verify>(); }};
 }
 

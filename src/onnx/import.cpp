@@ -72,9 +72,8 @@ Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std:
                                                     const std::string& external_folder, const ImportOptions& options) {
   auto model = std::make_shared<ImportedModel>();
   model->bytes = std::move(owner);
-  model->file = bytes;
   model->folder = external_folder;
-  model->frozen_inputs = options.freeze_inputs;
+  model->file = bytes;
   TN_ASSIGN_OR_RETURN(model->wire, wire::parse_model(bytes, options.parse));
   if (!external_folder.empty()) {
     TN_ASSIGN_OR_RETURN(model->external, wire::FolderExternalData::in_folder(external_folder, loading_of(options)));
@@ -98,7 +97,6 @@ Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, cons
     model->bytes = std::move(copy);
   }
   model->file = bytes;
-  model->frozen_inputs = options.freeze_inputs;
   auto parsed = wire::parse_model(bytes, options.parse);
   if (!parsed.ok()) return std::move(parsed).status().in(path);
   model->wire = std::move(*parsed);

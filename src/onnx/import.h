@@ -3,6 +3,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ inline constexpr int64_t kMostNodes = 5'000'000;
 struct ImportOptions {
   bool map_files = true;                       // false: copy the file, so it may be rewritten in place later
   bool freeze_inputs = false;                  // initializers listed as inputs (IR >= 4) become weights
+  std::set<std::string, std::less<>> frozen;   // or those of these names alone
   int64_t max_dense_bytes = int64_t{1} << 31;  // of one sparse initializer made dense
   // Of the graph. When unset, kMostNodes; and functions, which multiply by calling functions, may make as many as
   // check_expanded_size finds right for the size of the file.
@@ -36,7 +38,7 @@ struct ImportedModel {
   std::shared_ptr<wire::ExternalData> external;
   Graph graph;
   std::vector<std::string> warnings;
-  bool frozen_inputs = false;  // initializers listed as inputs became weights
+  std::vector<std::string> frozen_inputs;  // initializers listed as inputs that became weights
 };
 
 Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, const ImportOptions& options = {});

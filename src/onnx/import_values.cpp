@@ -30,8 +30,9 @@ Result<Constant> GraphImporter::initializer_constant(const wire::TensorProto& pr
 
 Status GraphImporter::add_initializer(std::string_view name, Constant constant, ListedInitializers& listed) {
   if (!listed.input_names.contains(name)) return add_constant(name, std::move(constant));
-  if (!listed.overridable) {
+  if (!listed.overridable || model_.options.frozen.contains(name)) {
     if (!listed.frozen.insert(name).second) return invalid_model("the initializer '{}' is given twice", name);
+    model_.model.frozen_inputs.emplace_back(name);
     return add_constant(name, std::move(constant));
   }
   const auto elements = element_count(Shape(constant.dims.begin(), constant.dims.end())).value();

@@ -1,5 +1,7 @@
 #include "runtime/bake.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -145,6 +147,21 @@ std::vector<bool> changed_sources(const Program& program, const SwapReport& repo
   return changed;
 }
 
+// Everything that is wrong with the new weights, for all models at once.
+Status check_all(const std::shared_ptr<const Image>& image, const WeightSource& source, const SwapOptions& options) {
+  std::optional<Code> code;
+  std::string text;
+  for (size_t m = 0; m < image->contents().models.size(); ++m) {
+    const ModelRecord& model = image->contents().models[m];
+    TN_ASSIGN_OR_RETURN(const auto before, image_weights(image, m));
+    const auto planned = plan_swap(*model.program, *before, source, options);
+    if (planned.ok()) continue;
+    if (!code || planned.status().code() == Code::GuardViolated) code = planned.status().code();
+    text += fmt::format("{}model '{}': {}", text.empty() ? "" : "\n", model.name, planned.status().to_string());
+  }
+  return code ? Status(*code, std::move(text)) : Status();
+}
+
 }  // namespace
 
 Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const std::shared_ptr<const WeightSource>& source,
@@ -156,6 +173,9 @@ Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const std::sh
   const auto spare = SpareBuffers::make();
   SwapOptions keep = options;
   keep.keep_sources = true;
+  for (const ModelRecord& model : image->contents().models)
+    for (const SourceInfo& info : model.program->sources) keep.elsewhere.insert(info.name);
+  TN_RETURN_IF_ERROR(check_all(image, *source, keep));
   for (size_t m = 0; m < image->contents().models.size(); ++m) {
     const ModelRecord& model = image->contents().models[m];
     TN_ASSIGN_OR_RETURN(const auto before, image_weights(image, m));

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <optional>
 
 #include "plan/artifact_read.h"
 #include "plan/context_model.h"
@@ -112,6 +113,11 @@ Status Publication::write_context(const Image& image, size_t model, std::string_
 }
 
 Status Publication::publish() {
+  std::optional<FileLock> naming;
+  if (is_new_folder_) {
+    // Without its lock file the staging folder would pass for a stale one.
+    TN_ASSIGN_OR_RETURN(naming, FileLock::wait(folder_of(folder_)));
+  }
   if (is_new_folder_ && !is_folder(folder_)) {
     TN_RETURN_IF_ERROR(remove_file(staging_ + "/" + std::string(kLockName)));
     // Fails when somebody else made the folder meanwhile and put something there.

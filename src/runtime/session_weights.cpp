@@ -51,12 +51,15 @@ Result<std::vector<SwapReport>> Session::set_weights_together(std::span<Session*
   std::vector<std::unique_lock<std::mutex>> swapping;
   for (Session* session : ordered) swapping.emplace_back(session->swap_mutex_);
 
+  SwapOptions together = options;
+  for (const Session* session : ordered)
+    for (const SourceInfo& info : session->program_->sources) together.elsewhere.insert(info.name);
   std::map<std::string, Tensor> shared;
   std::map<Session*, NewWeights> made;
   for (Session* session : ordered) {
     TN_ASSIGN_OR_RETURN(SwapTools tools, session->swap_tools());
     if (ordered.size() > 1) tools.shared = &shared;
-    TN_ASSIGN_OR_RETURN(NewWeights weights, make_new_weights(tools, *session->weights(), source, options));
+    TN_ASSIGN_OR_RETURN(NewWeights weights, make_new_weights(tools, *session->weights(), source, together));
     made.emplace(session, std::move(weights));
   }
   std::vector<std::shared_ptr<const WeightSnapshot>> retired;  // freed after the locks

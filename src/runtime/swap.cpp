@@ -1,8 +1,11 @@
 #include "runtime/swap.h"
 
+#include <fmt/format.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <set>
 
 #include "plan/plan_bytes.h"
 #include "tensor/not_finite.h"
@@ -171,6 +174,27 @@ Status settle_sources(const Program& program, WeightSnapshot& snapshot, const st
   return {};
 }
 
+// Why slots could not be made: every weight whose bytes are not to be had, not just the first one met.
+Status explain(Status failure, const Program& program, const WeightSnapshot& snapshot,
+               const std::vector<size_t>& slots) {
+  if (failure.code() != Code::NotFound) return failure;
+  std::set<int32_t> needed;
+  for (const size_t slot : slots)
+    needed.insert(program.weight_program[slot].sources.begin(), program.weight_program[slot].sources.end());
+  std::string missing;
+  for (const int32_t id : needed) {
+    const auto tensor = snapshot.sources[static_cast<size_t>(id)]->value();
+    if (!tensor.ok() && tensor.status().code() == Code::NotFound)
+      missing += fmt::format("\n  absent: '{}': {}", program.sources[static_cast<size_t>(id)].name,
+                             tensor.status().to_string());
+  }
+  if (missing.empty()) return failure;
+  return error(Code::NotFound,
+               "weights that stay are packed with new ones, and their bytes are not to be had; give them with the new "
+               "weights, or the folder where they are:{}",
+               missing);
+}
+
 }  // namespace
 
 Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot& current,
@@ -192,7 +216,8 @@ Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot
   // What retires with the old snapshot is what the next swap needs.
   tools.spare.keep_at_most(report.bytes_redone);
   SlotMaker maker(tools, *next, planned.changed, source->lasting());
-  TN_RETURN_IF_ERROR(maker.make(planned.slots));
+  if (Status status = maker.make(planned.slots); !status.ok())
+    return explain(std::move(status), program, *next, planned.slots);
 
   for (size_t i = 0; i < planned.changed.size(); ++i) {
     if (!planned.changed[i]) continue;

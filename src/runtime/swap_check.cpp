@@ -91,10 +91,12 @@ class SwapCheck {
     for (const std::string& name : source_.names()) {
       if (known.contains(name) && wanted(name)) continue;
       if (!source_.find(name)->certain) continue;
-      plan_.ignored.push_back(name);
-      if (options_.strict && !known.contains(name)) refuse(Code::InvalidArgument, fmt::format("extra: '{}'", name));
+      if (known.contains(name) || !options_.elsewhere.contains(name)) plan_.ignored.push_back(name);
+      if (options_.strict && !known.contains(name) && !options_.elsewhere.contains(name))
+        refuse(Code::InvalidArgument, fmt::format("extra: '{}'", name));
     }
     for (const std::string& name : only_) {
+      if (!known.contains(name) && options_.elsewhere.contains(name)) continue;
       if (!known.contains(name))
         refuse(Code::NotFound, fmt::format("the model has no weight '{}'", name));
       else if (!source_.find(name))

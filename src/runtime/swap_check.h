@@ -1,5 +1,6 @@
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,9 @@ struct SwapOptions {
   bool partial = false;           // weights that the new set does not have stay as they are
   bool strict = false;            // a tensor of the new set that the model does not have is an error
   std::vector<std::string> only;  // take these alone; the others count as not there
-  bool keep_sources = false;      // hold on to tensors in memory, so that later partial swaps can draw on them
+  // Weights of other models that take the same set: neither extra, nor unknown in `only`.
+  std::set<std::string> elsewhere;
+  bool keep_sources = false;  // hold on to tensors in memory, so that later partial swaps can draw on them
 };
 
 // What new weights mean for a program, before anything is computed.

@@ -71,6 +71,49 @@ def artifact(path):
     return save(path, nodes, [tensor("x", [2])], [tensor("y", [2])])
 
 
+def weights_of(shapes, seed=0):
+    generator = np.random.default_rng(seed)
+    return {name: generator.standard_normal(shape).astype(np.float32) for name, shape in shapes.items()}
+
+
+def convolution(path, seed=0, channels=4):
+    """relu(norm(conv(x))): the normalization moves into the weights of the convolution."""
+    nodes = [
+        helper.make_node("Conv", ["x", "w", "b"], ["c"], name="conv", pads=[1, 1, 1, 1]),
+        helper.make_node("BatchNormalization", ["c", "scale", "shift", "mean", "variance"], ["n"], name="norm"),
+        helper.make_node("Relu", ["n"], ["y"], name="cut"),
+    ]
+    c = channels
+    weights = weights_of({"w": (c, 3, 3, 3), "b": c, "scale": c, "shift": c, "mean": c, "variance": c}, seed)
+    weights["variance"] = np.abs(weights["variance"]) + np.float32(0.5)
+    return save(path, nodes, [tensor("x", ["n", 3, 8, 8])], [tensor("y", ["n", c, 8, 8])], weights)
+
+
+def head(path, name, backbone_seed=0, width=8):
+    """A backbone of two products, and a head of its own."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "backbone.0"], ["h0"], name="first"),
+        helper.make_node("Relu", ["h0"], ["h1"]),
+        helper.make_node("MatMul", ["h1", "backbone.1"], ["h2"], name="second"),
+        helper.make_node("MatMul", ["h2", f"{name}.w"], ["y"], name=name),
+    ]
+    weights = weights_of({"backbone.0": (16, width), "backbone.1": (width, width)}, backbone_seed)
+    weights |= weights_of({f"{name}.w": (width, 5)}, sum(map(ord, name)))
+    return save(path, nodes, [tensor("x", ["n", 16])], [tensor("y", ["n", 5])], weights)
+
+
+def step(path, length, seed=0):
+    """One of several models that differ in the length of their input alone: prefill and decode."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "up"], ["h"], name="up"),
+        helper.make_node("Relu", ["h"], ["a"]),
+        helper.make_node("MatMul", ["a", "down"], ["d"], name="down"),
+        helper.make_node("Add", ["d", "bias"], ["y"], name="shift"),
+    ]
+    weights = weights_of({"up": (16, 32), "down": (32, 16), "bias": 16}, seed)
+    return save(path, nodes, [tensor("x", [1, length, 16])], [tensor("y", [1, length, 16])], weights)
+
+
 def external(path, location, shape=(4,)):
     """y = x + w, with w in another file."""
     save(path, [helper.make_node("Add", ["x", "w"], ["y"])], [tensor("x", shape)], [tensor("y", shape)],

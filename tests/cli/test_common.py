@@ -11,11 +11,13 @@ import pytest
 from . import models
 from .conftest import CANNOT_LOAD, CANNOT_RUN, DONE, FAILED, USAGE
 
-COMMANDS = ["run", "verify", "inspect", "sys"]
+COMMANDS = ["compile", "weights", "run", "verify", "inspect", "sys"]
 
 
 def command_line(command, model):
     return {
+        "compile": ["compile", "-m", model],
+        "weights": ["weights", "list", model],
         "run": ["run", model, "--random"],
         "verify": ["verify", model],
         "inspect": ["inspect", model],
@@ -52,7 +54,7 @@ def test_help_of_commands_has_examples(tenon, command):
     [
         ([], "no command"),
         (["rnu"], "did you mean 'run'"),
-        (["dance"], "there are run, verify"),
+        (["dance"], "there are compile, weights, run, verify"),
         (["sys", "--frmat", "json"], "did you mean '--format'"),
         (["sys", "--format", "xml"], "one of text, json"),
         (["sys", "--format"], "--format needs a value"),

@@ -134,11 +134,13 @@ def test_other_element_type_is_a_difference(tenon, tmp_path):
     assert result.code == FAILED and "other type or shape" in result.out
 
 
-def test_folders_and_artifacts_are_refused(tenon, tmp_path):
+def test_folders_without_compiled_models_and_damaged_ones(tenon, linear, tmp_path):
     result = tenon("verify", tmp_path)
-    assert result.code == CANNOT_LOAD and "folder" in result.err
+    assert result.code == CANNOT_LOAD and "no compiled model" in result.err
+    result = tenon("verify", tmp_path, linear)
+    assert result.code == CANNOT_LOAD and "is a folder" in result.err
     result = tenon("verify", models.artifact(tmp_path / "m_ctx.onnx"))
-    assert result.code == CANNOT_LOAD and "compiled artifact" in result.err
+    assert result.code == CANNOT_LOAD and "m_ctx.onnx" in result.err
 
 
 def test_nan_in_both_counts_as_equal_and_is_mentioned(tenon, tmp_path):

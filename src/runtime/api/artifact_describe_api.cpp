@@ -33,9 +33,11 @@ int64_t bytes_of(DType dtype, const std::vector<int64_t>& dims) {
   return storage_bytes(dtype, count_of(dims)).value_or(0);
 }
 
-json describe_models(const ArtifactContents& contents) {
+json describe_models(const Image& image) {
+  const ArtifactContents& contents = image.contents();
   json models = json::array();
-  for (const ModelRecord& model : contents.models) {
+  for (size_t m = 0; m < contents.models.size(); ++m) {
+    const ModelRecord& model = contents.models[m];
     int64_t packed = 0;
     size_t open = 0;
     for (const int32_t slot : model.slots) {
@@ -46,6 +48,7 @@ json describe_models(const ArtifactContents& contents) {
     }
     models.push_back({{"name", model.name},
                       {"plan_key", model.plan_key.hex()},
+                      {"source_file", image.source_file(m)},
                       {"source_content", model.source_content.hex()},
                       {"made_from", model.made_from.hex()},
                       {"steps", model.program->plan.steps.size()},
@@ -202,9 +205,10 @@ json describe_plan(const ModelRecord& model) {
   return {{"model", model.name}, {"steps", std::move(steps)}};
 }
 
-Status add_section(const ArtifactContents& contents, std::string_view section, json& result) {
+Status add_section(const Image& image, std::string_view section, json& result) {
+  const ArtifactContents& contents = image.contents();
   if (section == "models") {
-    result["models"] = describe_models(contents);
+    result["models"] = describe_models(image);
   } else if (section == "packed") {
     result["packed"] = describe_packed(contents);
   } else if (section == "sources") {
@@ -230,7 +234,7 @@ extern "C" tn_status* tn_artifact_describe(const tn_artifact* artifact, const ch
     std::string_view rest = sections ? sections : "models";
     while (!rest.empty()) {
       const size_t comma = rest.find(',');
-      TN_RETURN_IF_ERROR(add_section(contents, rest.substr(0, comma), result));
+      TN_RETURN_IF_ERROR(add_section(*artifact->image, rest.substr(0, comma), result));
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
     }
     *text = api::copy_text(result.dump(2, ' ', false, json::error_handler_t::replace));

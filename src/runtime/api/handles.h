@@ -93,6 +93,8 @@ class OptionReader {
   void text(const std::string& key, std::string& value);
   // Every "prefix:NAME" with an integer value.
   void integers_by_name(const std::string& prefix, std::map<std::string, int64_t>& values);
+  // Every "prefix:NAME" as it is.
+  void texts_by_name(const std::string& prefix, std::map<std::string, std::string>& values);
   // Every "prefix:NAME" with a list of integers: "1,3,224,224", or "" for none.
   void integer_lists_by_name(const std::string& prefix, std::map<std::string, std::vector<int64_t>>& values);
   // The first wrong value, or the first unknown key with the nearest known one.

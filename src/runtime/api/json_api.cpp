@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/cpu.h"
+#include "providers/cpu/isa.h"
 #include "runtime/api/handles.h"
 
 using namespace tenon;
@@ -37,13 +38,15 @@ tn_status* tn_system_json(char** text) {
   return api::guarded([&]() -> Status {
     if (!text) return invalid_argument("json must not be NULL");
     const CpuInfo cpu = cpu_info();
-    json result = {{"version", TENON_VERSION},
-                   {"cpu", {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}}},
-                   {"threads", {{"cores", cpu.cores}, {"quota", cpu.quota}}},
-                   {"memory", {{"bytes", memory_bytes()}}},
-                   {"providers", json::array({"reference"})},
-                   {"libraries", libraries()},
-                   {"operators", all_ops().size()}};
+    json result = {
+        {"version", TENON_VERSION},
+        {"cpu",
+         {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}, {"isas", cpu_isas()}}},
+        {"threads", {{"cores", cpu.cores}, {"quota", cpu.quota}}},
+        {"memory", {{"bytes", memory_bytes()}}},
+        {"providers", json::array({"reference"})},
+        {"libraries", libraries()},
+        {"operators", all_ops().size()}};
     *text = api::copy_text(result.dump(2));
     return {};
   });

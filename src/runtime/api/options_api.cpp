@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "base/cpu.h"
+#include "providers/cpu/isa.h"
 #include "runtime/api/handles.h"
 
 using namespace tenon;
@@ -85,6 +86,13 @@ void OptionReader::integers_by_name(const std::string& prefix, std::map<std::str
     }
     values[key.substr(prefix.size() + 1)] = number;
   }
+}
+
+void OptionReader::texts_by_name(const std::string& prefix, std::map<std::string, std::string>& values) {
+  prefixes_.push_back(prefix + ":");
+  if (!options_) return;
+  for (const auto& [key, text] : options_->values)
+    if (key.starts_with(prefix + ":")) values[key.substr(prefix.size() + 1)] = text;
 }
 
 void OptionReader::integer_lists_by_name(const std::string& prefix,
@@ -178,10 +186,13 @@ tn_status* tn_context_create(const tn_options* options, tn_context** context) {
     reader.integer("threads", threads, 0);
     reader.integer("memory_limit", made->limits.memory_bytes, 1);
     reader.integer("loop_limit", made->limits.loop_iterations, 1);
+    std::string isa;
+    reader.text("cpu_isa", isa);
     TN_RETURN_IF_ERROR(reader.finish());
     constexpr int64_t kMaxThreads = 1024;
     if (threads > kMaxThreads)
       return invalid_argument("option 'threads' must be at most {}, it is {}", kMaxThreads, threads);
+    if (!isa.empty()) TN_RETURN_IF_ERROR(limit_cpu_isa(isa));
     made->threads = static_cast<int>(threads);
     *context = made.release();
     return {};

@@ -1,0 +1,97 @@
+// tenon compile: models to compiled models that share one weights file.
+#include <algorithm>
+#include <chrono>
+
+#include "cli/compile/compilers.h"
+#include "cli/compile/group.h"
+#include "cli/compile/report.h"
+#include "cli/output_file.h"
+#include "cli/text.h"
+
+namespace cli {
+
+namespace {
+
+class Compile final : public Command {
+ public:
+  void declare(Arguments& arguments) override { flags_.declare(arguments); }
+
+  Exit execute(Console& console) override {
+    if (flags_.wants_list()) return list(console);
+    if (flags_.wants_option_help()) return option_help(console);
+    const auto start = std::chrono::steady_clock::now();
+    const CompileSettings settings = flags_.resolve(console);
+    require_compiler(settings.compiler);
+    const OutputNames names = choose_names(settings, console);
+    const OutputFile report_file("--report", settings.report);
+    report_file.check(settings.overwrite, settings.models);
+    std::vector<ModelJob> jobs = make_jobs(settings, names, console);
+    load_jobs(jobs, settings, console);
+    GroupCompiler compiler(settings, names, jobs, console);
+    compiler.run();
+    console.end_progress();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const Json report = compile_report(settings, names, jobs, compiler.group(), seconds);
+    for (const ModelJob& job : jobs) {
+      if (!job.error.empty()) console.error(job.error);
+      if (job.validation["verdict"].text() == "inconclusive")
+        console.warning(fmt::format("{}: validation is inconclusive: {}", job.path, job.validation["message"].text()));
+    }
+    if (report_file.wanted())
+      report_file.write(settings.report.ends_with(".html") ? compile_report_html(report) : report.dump() + "\n");
+    console.is_json() ? console.print_document(report) : console.print(compile_report_text(report, console));
+    return report["status"].text() == "failed" ? kFailed : kDone;
+  }
+
+ private:
+  static std::vector<ModelJob> make_jobs(const CompileSettings& settings, const OutputNames& names,
+                                         const Console& console) {
+    std::vector<ModelJob> jobs(settings.models.size());
+    for (size_t i = 0; i < jobs.size(); ++i) {
+      jobs[i].path = settings.models[i];
+      jobs[i].name = names.names[i];
+      jobs[i].file = names.files[i];
+    }
+    for (const auto& [stem, options] : settings.model_options)
+      if (std::none_of(jobs.begin(), jobs.end(), [&](const ModelJob& job) { return stem_of(job.path) == stem; }))
+        console.warning(fmt::format("--config: no model is called '{}', its settings do not count", stem));
+    return jobs;
+  }
+
+  static Exit list(Console& console) {
+    Json document(Json::Array{});
+    Table table({"compiler", "", "here"});
+    for (const CompilerInfo& info : probe_compilers()) {
+      const std::string name = info.alias.empty() ? info.name : fmt::format("{} ({})", info.name, info.alias);
+      table.add({name, info.what, info.problem.empty() ? "usable" : "not usable: " + info.problem});
+      document.push(Json::Object{{"name", info.name},
+                                 {"description", info.what},
+                                 {"usable", info.problem.empty()},
+                                 {"reason", info.problem.empty() ? Json() : Json(info.problem)}});
+    }
+    console.is_json() ? console.print_document(Json::Object{{"compilers", document}}) : console.print(table.text());
+    return kDone;
+  }
+
+  static Exit option_help(Console& console) {
+    if (console.is_json()) throw Failure(kUsage, "--ep-options help is for people; it has no JSON form");
+    console.print(provider_option_help());
+    return kDone;
+  }
+
+  CompileFlags flags_;
+};
+
+}  // namespace
+
+CommandInfo compile_command() {
+  return {"compile", "Compile models into files that start fast and share one weights file.",
+          "  tenon compile -m model.onnx                          writes model_ctx.onnx and its weights beside it\n"
+          "  tenon compile -m prefill.onnx -m decode.onnx --output-dir out\n"
+          "  tenon compile -m model.onnx -o app/model_ctx.onnx --embed\n"
+          "  tenon compile -m model.onnx --report report.html\n"
+          "  tenon compile --list                                 the compilers that can be used here\n",
+          []() -> std::unique_ptr<Command> { return std::make_unique<Compile>(); }};
+}
+
+}  // namespace cli

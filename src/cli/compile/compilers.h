@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace cli {
+
+struct CompilerInfo {
+  std::string name, alias;
+  std::string what;
+  std::string problem;  // "": it can be used here
+};
+
+// All there are, looked for now.
+std::vector<CompilerInfo> probe_compilers();
+// The name for a name or alias; "" when there is none.
+std::string find_compiler(const std::string& name);
+// The same; Failure(kUsage) when there is none.
+std::string compiler_name(const std::string& name);
+// Failure(kFailed) with the reason when the compiler cannot be used here.
+void require_compiler(const std::string& name);
+
+}  // namespace cli

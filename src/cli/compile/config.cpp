@@ -1,0 +1,153 @@
+// The configuration file of `tenon compile`.
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+
+#include "cli/compile/compilers.h"
+#include "cli/compile/settings.h"
+#include "cli/text.h"
+#include "tenon/tenon.hpp"
+
+namespace cli {
+
+namespace {
+
+// Reads the section and collects everything that is wrong with it.
+class ConfigReader {
+ public:
+  explicit ConfigReader(CompileSettings& settings) : settings_(settings) {}
+
+  void read(const Json& document) {
+    if (!document.is_object()) return wrong("the file", "an object");
+    for (const auto& [key, value] : document.entries())
+      if (key != "compile" && key != "optimize" && key != "build") unknown(key, {"compile", "optimize", "build"});
+    const Json& section = document["compile"];
+    if (section.is_null()) return wrong("the file", "an object with the section 'compile'");
+    if (!section.is_object()) return wrong("compile", "an object");
+    for (const auto& [key, value] : section.entries()) read_key(key, value);
+  }
+  const std::vector<std::string>& problems() const { return problems_; }
+
+ private:
+  void wrong(const std::string& key, const std::string& wanted) {
+    problems_.push_back(fmt::format("{} must be {}", key, wanted));
+  }
+  void unknown(const std::string& key, const std::vector<std::string>& known) {
+    problems_.push_back(fmt::format("there is no key '{}'{}", key, suggestion(key, known)));
+  }
+
+  void read_key(const std::string& key, const Json& value) {
+    if (key == "compiler") {
+      text(key, value, settings_.compiler);
+      if (value.is_text() && find_compiler(value.text()).empty())
+        problems_.push_back(fmt::format("compiler: there is no '{}'", value.text()));
+    } else if (key == "sources") {
+      text(key, value, settings_.sources);
+      const std::string& s = settings_.sources;
+      if (s != "reference" && s != "embed" && s != "none") wrong(key, "one of reference, embed, none");
+    } else if (key == "embed") {
+      boolean(key, value, settings_.embed);
+    } else if (key == "validate") {
+      boolean(key, value, settings_.validate);
+    } else if (key == "threads") {
+      if (!value.is_integer() || value.integer() < 0 || value.integer() > 1024)
+        return wrong(key, "a whole number from 0 to 1024");
+      settings_.threads = value.integer();
+    } else if (key == "provider_options") {
+      options(key, value, settings_.provider_options, false);
+    } else if (key == "models") {
+      models(value);
+    } else {
+      unknown(key, {"compiler", "provider_options", "models", "embed", "validate", "sources", "threads"});
+    }
+  }
+  void text(const std::string& key, const Json& value, std::string& target) {
+    if (!value.is_text()) return wrong(key, "text");
+    target = value.text();
+  }
+  void boolean(const std::string& key, const Json& value, bool& target) {
+    if (!value.is_boolean()) return wrong(key, "true or false");
+    target = target || value.boolean();
+    if (key == "validate") target = value.boolean();
+  }
+  void options(const std::string& where, const Json& value, TextMap& target, bool of_one_model) {
+    if (!value.is_object()) return wrong(where, "an object");
+    for (const auto& [key, item] : value.entries()) {
+      if (item.is_object() || item.is_array() || item.is_null()) {
+        wrong(where + "." + key, "text, a number or true or false");
+        continue;
+      }
+      const std::string problem = check_provider_option(key, item.plain(), of_one_model);
+      if (!problem.empty()) problems_.push_back(where + ": " + problem);
+      target[key] = item.plain();
+    }
+  }
+  void models(const Json& value) {
+    if (!value.is_object()) return wrong("models", "an object");
+    for (const auto& [stem, settings] : value.entries()) {
+      const std::string where = "models." + stem;
+      if (!settings.is_object()) {
+        wrong(where, "an object");
+        continue;
+      }
+      for (const auto& [key, item] : settings.entries()) {
+        if (key == "provider_options")
+          options(where + "." + key, item, settings_.model_options[stem], true);
+        else
+          unknown(where + "." + key, {where + ".provider_options"});
+      }
+    }
+  }
+
+  CompileSettings& settings_;
+  std::vector<std::string> problems_;
+};
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  const Json system = Json::parse(tenon::system_json());
+  for (const Json& isa : system["cpu"]["isas"].items()) names.push_back(isa.text());
+  return names;
+}
+
+std::string one_of(const std::string& key, const std::string& value, const std::vector<std::string>& choices) {
+  if (std::find(choices.begin(), choices.end(), value) != choices.end()) return "";
+  return fmt::format("{} must be one of {}, it is '{}'", key, fmt::join(choices, ", "), value);
+}
+
+}  // namespace
+
+void read_config(const std::string& path, CompileSettings& settings) {
+  std::ifstream file(path);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf())) throw Failure(kUsage, fmt::format("--config: cannot read '{}'", path));
+  Json document;
+  try {
+    document = Json::parse(text.str());
+  } catch (const std::exception& error) {
+    throw Failure(kUsage, fmt::format("--config: '{}' is not JSON: {}", path, error.what()));
+  }
+  ConfigReader reader(settings);
+  reader.read(document);
+  if (reader.problems().empty()) return;
+  std::string message = fmt::format("--config: '{}' has mistakes:", path);
+  for (const std::string& problem : reader.problems()) message += "\n  " + problem;
+  throw Failure(kUsage, message);
+}
+
+std::string provider_option_help() {
+  Table table({"option", "values", "meaning"});
+  table.add({"provider", "cpu, reference", "the kernels to compile for (default: cpu)"});
+  table.add({"cpu_isa", fmt::format("{}", fmt::join(instruction_sets(), ", ")),
+             "the highest instruction set that validation runs use; the result does not depend on it"});
+  return table.text();
+}
+
+std::string check_provider_option(const std::string& key, const std::string& value, bool of_one_model) {
+  if (key == "provider") return one_of(key, value, {"cpu", "reference"});
+  if (key == "cpu_isa" && of_one_model) return "cpu_isa is for all models; set it outside of 'models'";
+  if (key == "cpu_isa") return one_of(key, value, instruction_sets());
+  return fmt::format("there is no provider option '{}'{}", key, suggestion(key, {"provider", "cpu_isa"}));
+}
+
+}  // namespace cli

@@ -1,0 +1,219 @@
+#include "cli/compile/group.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "cli/compile/validate.h"
+#include "cli/models.h"
+#include "cli/text.h"
+
+namespace cli {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// The jobs in the order of the artifact's models.
+std::vector<ModelJob*> in_order_of(const tenon::Artifact& artifact, const std::vector<ModelJob*>& group) {
+  std::vector<ModelJob*> order;
+  for (const std::string& name : artifact.models())
+    order.push_back(*std::find_if(group.begin(), group.end(), [&](const ModelJob* job) { return job->name == name; }));
+  return order;
+}
+
+int64_t size_of(const std::string& path) {
+  std::error_code problem;
+  const auto bytes = fs::file_size(path, problem);
+  return problem ? 0 : static_cast<int64_t>(bytes);
+}
+
+}  // namespace
+
+tenon::Options GroupCompiler::context_options(const CompileSettings& settings) {
+  tenon::Options options{{"threads", std::to_string(settings.threads)}};
+  if (!settings.isa().empty()) options.set("cpu_isa", settings.isa());
+  return options;
+}
+
+std::vector<ModelJob*> GroupCompiler::alive() {
+  std::vector<ModelJob*> group;
+  for (ModelJob& job : jobs_)
+    if (job.alive()) group.push_back(&job);
+  return group;
+}
+
+bool GroupCompiler::any_failed() const {
+  return std::any_of(jobs_.begin(), jobs_.end(), [](const ModelJob& j) { return j.state == ModelJob::State::Failed; });
+}
+
+void GroupCompiler::skip_rest() {
+  for (ModelJob& job : jobs_)
+    if (job.alive()) job.state = ModelJob::State::Skipped;
+}
+
+void GroupCompiler::run() {
+  for (;;) {
+    if (any_failed() && !settings_.keep_going) return skip_rest();
+    std::vector<ModelJob*> group = alive();
+    if (group.empty() || is_up_to_date(group)) return;
+    check_free(group);
+    const auto artifact = compile(group);
+    if (artifact && publish(*artifact, group)) return;
+  }
+}
+
+bool GroupCompiler::is_up_to_date(std::vector<ModelJob*>& group) {
+  std::vector<std::string> paths;
+  for (const ModelJob* job : group)
+    paths.push_back(names_.folder.empty() ? job->file : names_.folder + "/" + job->file);
+  try {
+    for (const std::string& path : paths)
+      if (!fs::is_regular_file(path)) return false;
+    const Json context = Json::parse(tenon::describe_context_file(paths[0]));
+    const std::string weights = context["weights_file"].text();
+    if (context["embedded"].boolean() != settings_.embed) return false;
+    if (!settings_.embed && weights.substr(0, weights.rfind('-')) != names_.weights_name) return false;
+    const tenon::Artifact old = tenon::Artifact::load(paths, {{"verify_weights", "1"}});
+    const Json described = Json::parse(old.describe("models,packed"));
+    const auto& models = described["models"].items();
+    for (size_t i = 0; i < group.size(); ++i)
+      if (models[i]["name"].text() != group[i]->name ||
+          models[i]["made_from"].text() != tenon::compile_key(*group[i]->model, key_options(settings_, *group[i])))
+        return false;
+    describe_sharing(described, group, group_);
+    group_.weights_file = weights;
+    const std::string folder = names_.folder.empty() ? "." : names_.folder;
+    group_.weights_bytes = size_of(settings_.embed ? paths[0] : folder + "/" + weights);
+    for (size_t i = 0; i < group.size(); ++i) {
+      group[i]->state = ModelJob::State::UpToDate;
+      group[i]->context_bytes = size_of(paths[i]);
+    }
+    tenon::tidy_folder(folder, names_.weights_name);
+    return true;
+  } catch (const tenon::Error& error) {
+    // What is there is not what this compile would make.
+    console_.detail(std::string("not up to date: ") + error.what());
+    return false;
+  }
+}
+
+void GroupCompiler::check_free(const std::vector<ModelJob*>& group) const {
+  if (settings_.overwrite) return;
+  std::string taken;
+  for (const ModelJob* job : group) {
+    const std::string path = names_.folder.empty() ? job->file : names_.folder + "/" + job->file;
+    std::error_code ignored;
+    if (fs::exists(fs::symlink_status(path, ignored))) taken += fmt::format("{}'{}'", taken.empty() ? "" : ", ", path);
+  }
+  if (!taken.empty())
+    throw Failure(kFailed, taken + " exists already and is not up to date; add --overwrite to replace it");
+}
+
+tenon::Options GroupCompiler::compile_options(const std::vector<ModelJob*>& group) const {
+  tenon::Options options{{"sources", settings_.sources}, {"jobs", std::to_string(settings_.jobs)}};
+  options.set("defer_weights", settings_.defer ? "1" : "0");
+  for (const ModelJob* job : group) options.set("provider:" + job->name, settings_.provider(stem_of(job->path)));
+  for (const std::string& name : settings_.pins) options.set("pin:" + name, "1");
+  return options;
+}
+
+std::optional<tenon::Artifact> GroupCompiler::compile(const std::vector<ModelJob*>& group) {
+  const auto compile_some = [&](const std::vector<ModelJob*>& some) {
+    std::vector<std::pair<std::string, const tenon::Model*>> models;
+    for (const ModelJob* job : some) models.emplace_back(job->name, &*job->model);
+    return tenon::Artifact::compile(models, compile_options(some), &context_);
+  };
+  console_.progress(fmt::format("compiling {}", counted(static_cast<int64_t>(group.size()), "model")));
+  try {
+    return compile_some(group);
+  } catch (const tenon::Error& error) {
+    if (group.size() == 1) {
+      group[0]->fail(in_file(group[0]->path, error.what()));
+      return std::nullopt;
+    }
+  }
+  // Which ones it was, each with its own reason.
+  bool found = false;
+  for (ModelJob* job : group) {
+    try {
+      compile_some({job});
+    } catch (const tenon::Error& error) {
+      found = true;
+      job->fail(in_file(job->path, error.what()));
+    }
+  }
+  if (!found) return compile_some(group);
+  return std::nullopt;
+}
+
+bool GroupCompiler::publish(const tenon::Artifact& artifact, std::vector<ModelJob*>& group) {
+  const std::vector<ModelJob*> order = in_order_of(artifact, group);
+  std::vector<std::string> files;
+  for (const ModelJob* job : order) files.push_back(job->file);
+  tenon::Options options{{"overwrite", settings_.overwrite ? "1" : "0"}, {"embed", settings_.embed ? "1" : "0"}};
+  options.set("weights_name", names_.weights_name);
+  console_.progress("packing weights");
+  tenon::Publication staged = artifact.stage(names_.folder, files, options);
+  for (size_t i = 0; i < order.size(); ++i) order[i]->context_bytes = size_of(staged.path(i));
+  if (settings_.validate && !validate(staged, order)) return false;
+  const Json described = Json::parse(artifact.describe("models,packed"));
+  if (!is_unchanged(described, order)) return false;
+  describe_sharing(described, group, group_);
+  group_.weights_file = staged.weights_name();
+  group_.weights_bytes = staged.weights_bytes();
+  staged.publish();
+  for (ModelJob* job : order) job->state = ModelJob::State::Compiled;
+  return true;
+}
+
+bool GroupCompiler::validate(const tenon::Publication& staged, const std::vector<ModelJob*>& order) {
+  if (settings_.defer) {
+    for (ModelJob* job : order)
+      job->validation = Json::Object{{"verdict", "not tried"}, {"message", "there are no weights yet"}};
+    return true;
+  }
+  console_.progress("comparing with the reference");
+  for_each_parallel(order.size(), settings_.jobs, [&](size_t i) {
+    StagedCheck check{order[i]->path, staged.path(i)};
+    check.threads = std::max<int64_t>(1, context_.threads() / settings_.jobs);
+    check.cpu_isa = settings_.isa();
+    check.freeze_all = settings_.freeze_all;
+    check.frozen = settings_.frozen;
+    order[i]->validation = validate_staged(check);
+    order[i]->seconds += order[i]->validation["seconds"].number();
+  });
+  bool good = true;
+  for (ModelJob* job : order) {
+    const std::string& verdict = job->validation["verdict"].text();
+    if (verdict == "same" || verdict == "inconclusive") continue;
+    good = false;
+    std::string message = job->validation["message"].text();
+    for (const Json& output : job->validation["outputs"].items())
+      if (output["mismatches"].integer() > 0)
+        message += fmt::format("\n  '{}': {} of {} differ, max abs {:.3g} (allowed {:.3g}), max rel {:.3g}",
+                               output["name"].text(), output["mismatches"].plain(), output["elements"].plain(),
+                               output["max_abs"].number(), output["allowed_abs"].number(), output["max_rel"].number());
+    job->fail(in_file(job->path, "validation: " + message));
+  }
+  return good;
+}
+
+bool GroupCompiler::is_unchanged(const Json& described, const std::vector<ModelJob*>& order) {
+  bool good = true;
+  const auto& models = described["models"].items();
+  for (size_t i = 0; i < order.size(); ++i) {
+    ModelJob& job = *order[i];
+    std::string key;
+    try {
+      key = tenon::compile_key(tenon::Model::load(job.path, load_options(settings_)), key_options(settings_, job));
+    } catch (const tenon::Error&) {
+      // A file that cannot be read any more has changed too.
+    }
+    if (key == models[i]["made_from"].text()) continue;
+    good = false;
+    job.fail(in_file(job.path, "changed while it was compiled; compile it again"));
+  }
+  return good;
+}
+
+}  // namespace cli

@@ -1,0 +1,122 @@
+#include "cli/compile/job.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <map>
+#include <set>
+#include <thread>
+
+#include "cli/models.h"
+
+namespace cli {
+
+std::string ModelJob::state_text() const {
+  switch (state) {
+    case State::Compiled:
+      return "compiled";
+    case State::UpToDate:
+      return "up to date";
+    case State::Failed:
+      return "failed";
+    default:
+      return "skipped";
+  }
+}
+
+tenon::Options load_options(const CompileSettings& settings) {
+  tenon::Options options;
+  if (settings.freeze_all) options.set("freeze_inputs", "1");
+  for (const std::string& name : settings.frozen) options.set("freeze_input:" + name, "1");
+  return options;
+}
+
+tenon::Options key_options(const CompileSettings& settings, const ModelJob& job) {
+  tenon::Options options{{"provider", settings.provider(stem_of(job.path))}, {"sources", settings.sources}};
+  options.set("defer_weights", settings.defer ? "1" : "0");
+  for (const std::string& name : settings.pins) options.set("pin:" + name, "1");
+  return options;
+}
+
+void for_each_parallel(size_t count, int64_t jobs, const std::function<void(size_t)>& f) {
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i; (i = next++) < count;) f(i);
+  };
+  std::vector<std::jthread> helpers;
+  for (size_t i = 1; i < std::min(static_cast<size_t>(jobs), count); ++i) helpers.emplace_back(work);
+  work();
+}
+
+namespace {
+
+void load_job(ModelJob& job, const CompileSettings& settings) {
+  const auto start = std::chrono::steady_clock::now();
+  try {
+    if (tenon::is_context_file(job.path))
+      return job.fail(in_file(job.path, "is compiled already; give the model it was made from"));
+    job.model = tenon::Model::load(job.path, load_options(settings));
+    job.warnings = job.model->warnings();
+    const Json described = Json::parse(job.model->describe());
+    job.nodes = described["summary"]["nodes"].integer();
+  } catch (const tenon::Error& error) {
+    job.fail(in_file(job.path, error.what()));
+  }
+  job.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Names that flags mention must be somewhere.
+void check_names(const std::vector<ModelJob>& jobs, const CompileSettings& settings) {
+  std::set<std::string> weights;
+  for (const ModelJob& job : jobs) {
+    if (!job.model) return;  // it may have been in there
+    const Json described = Json::parse(job.model->describe("weights"));
+    for (const Json& weight : described["weights"].items()) weights.insert(weight["name"].text());
+  }
+  for (const std::string& name : settings.pins)
+    if (!weights.contains(name)) throw Failure(kUsage, fmt::format("--pin: no model has a weight '{}'", name));
+  for (const std::string& name : settings.frozen)
+    if (!weights.contains(name))
+      throw Failure(kUsage, fmt::format("--freeze-inputs: no model has an initializer '{}'", name));
+}
+
+}  // namespace
+
+void load_jobs(std::vector<ModelJob>& jobs, const CompileSettings& settings, const Console& console) {
+  for_each_parallel(jobs.size(), settings.jobs, [&](size_t i) { load_job(jobs[i], settings); });
+  for (const ModelJob& job : jobs)
+    for (const std::string& warning : job.warnings) console.warning(in_file(job.path, warning));
+  if (!settings.pins.empty() || !settings.frozen.empty()) check_names(jobs, settings);
+}
+
+void describe_sharing(const Json& described, std::vector<ModelJob*>& jobs, GroupResult& group) {
+  std::map<std::string, ModelJob*> by_name;
+  std::map<std::string, std::set<std::string>> with;
+  for (ModelJob* job : jobs) {
+    by_name[job->name] = job;
+    job->packed_bytes = job->shared_tensors = job->shared_bytes = 0;
+  }
+  for (const Json& model : described["models"].items())
+    if (by_name.contains(model["name"].text())) by_name[model["name"].text()]->steps = model["steps"].integer();
+  group.tensors = described["packed"];
+  group.packed_bytes = group.unshared_bytes = 0;
+  for (const Json& tensor : group.tensors.items()) {
+    const int64_t bytes = tensor["bytes"].integer();
+    const auto& users = tensor["models"].items();
+    group.packed_bytes += bytes;
+    group.unshared_bytes += bytes * static_cast<int64_t>(users.size());
+    for (const Json& user : users) {
+      ModelJob* job = by_name[user.text()];
+      if (!job) continue;
+      job->packed_bytes += bytes;
+      if (users.size() < 2) continue;
+      ++job->shared_tensors;
+      job->shared_bytes += bytes;
+      for (const Json& other : users)
+        if (other.text() != user.text()) with[user.text()].insert(other.text());
+    }
+  }
+  for (ModelJob* job : jobs) job->shared_with.assign(with[job->name].begin(), with[job->name].end());
+}
+
+}  // namespace cli

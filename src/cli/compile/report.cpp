@@ -1,0 +1,131 @@
+#include "cli/compile/report.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/text.h"
+
+namespace cli {
+
+namespace {
+
+Json list_of(const std::vector<std::string>& texts) {
+  Json list(Json::Array{});
+  for (const std::string& text : texts) list.push(text);
+  return list;
+}
+
+Json model_report(const OutputNames& names, const ModelJob& job) {
+  const bool good = job.state == ModelJob::State::Compiled || job.state == ModelJob::State::UpToDate;
+  Json entry;
+  entry.set("model", job.path);
+  entry.set("name", job.name);
+  entry.set("status", job.state_text());
+  entry.set("output", good ? Json(names.folder.empty() ? job.file : names.folder + "/" + job.file) : Json());
+  if (!job.error.empty()) entry.set("error", job.error);
+  entry.set("seconds", job.seconds);
+  entry.set("nodes", job.nodes);
+  if (good) {
+    entry.set("steps", job.steps);
+    entry.set("bytes", job.context_bytes);
+    entry.set("packed_bytes", job.packed_bytes);
+    entry.set(
+        "shared",
+        Json::Object{{"tensors", job.shared_tensors}, {"bytes", job.shared_bytes}, {"with", list_of(job.shared_with)}});
+  }
+  entry.set("validation", job.validation);
+  entry.set("warnings", list_of(job.warnings));
+  return entry;
+}
+
+std::string validation_text(const Json& validation) {
+  const std::string& verdict = validation["verdict"].text();
+  if (verdict.empty()) return "-";
+  double worst = 0;
+  for (const Json& output : validation["outputs"].items()) worst = std::max(worst, output["max_abs"].number());
+  return verdict == "same" ? fmt::format("same, max abs {:.3g}", worst) : verdict;
+}
+
+// The largest tensors that several models use.
+std::string shared_text(const Json& group) {
+  constexpr size_t kShown = 5;
+  std::vector<const Json*> shared;
+  for (const Json& tensor : group["tensors"].items())
+    if (tensor["models"].items().size() > 1) shared.push_back(&tensor);
+  std::stable_sort(shared.begin(), shared.end(),
+                   [](const Json* a, const Json* b) { return (*a)["bytes"].integer() > (*b)["bytes"].integer(); });
+  Table table({"shared", ">size", "models"});
+  constexpr size_t kWidth = 60;
+  for (size_t i = 0; i < std::min(shared.size(), kShown); ++i) {
+    std::string what = (*shared[i])["expression"].text();
+    if (what.size() > kWidth) what = what.substr(0, kWidth - 3) + "...";
+    table.add({what, human_bytes((*shared[i])["bytes"].integer()), (*shared[i])["models"].plain()});
+  }
+  std::string text = table.text();
+  if (shared.size() > kShown) text += fmt::format("  and {} more\n", shared.size() - kShown);
+  return text;
+}
+
+std::string group_text(const Json& report) {
+  const Json& group = report["group"];
+  if (group.is_null()) return "";
+  const auto bytes = [&](const char* key) { return human_bytes(group[key].integer()); };
+  const std::string file = group["weights_file"].text();
+  std::string text = file.empty() ? fmt::format("weights: {}, embedded\n", bytes("bytes"))
+                                  : fmt::format("weights: {}, {}\n", file, bytes("bytes"));
+  if (report["models"].items().size() < 2) return text;
+  if (group["bytes_saved"].integer() == 0) return text + "nothing is shared: no two models have a weight in common\n";
+  text += fmt::format("shared: {} of {} that the models would take alone are saved\n", bytes("bytes_saved"),
+                      bytes("bytes_without_sharing"));
+  return text + shared_text(group);
+}
+
+}  // namespace
+
+Json compile_report(const CompileSettings& settings, const OutputNames& names, const std::vector<ModelJob>& jobs,
+                    const GroupResult& group, double seconds) {
+  bool failed = false, written = false, current = false;
+  Json models(Json::Array{});
+  for (const ModelJob& job : jobs) {
+    failed = failed || job.state == ModelJob::State::Failed;
+    written = written || job.state == ModelJob::State::Compiled;
+    current = current || job.state == ModelJob::State::UpToDate;
+    models.push(model_report(names, job));
+  }
+  Json report;
+  report.set("compiler", settings.compiler);
+  report.set("status", failed ? "failed" : written ? "compiled" : "up to date");
+  report.set("folder", names.folder.empty() ? "." : names.folder);
+  report.set("seconds", seconds);
+  report.set("models", std::move(models));
+  Json shared;
+  if (written || current) {
+    shared.set("weights_file", group.weights_file);
+    shared.set("bytes", group.weights_bytes);
+    shared.set("packed_bytes", group.packed_bytes);
+    shared.set("bytes_without_sharing", group.unshared_bytes);
+    shared.set("bytes_saved", group.unshared_bytes - group.packed_bytes);
+    shared.set("tensors", group.tensors);
+  }
+  report.set("group", std::move(shared));
+  return report;
+}
+
+std::string compile_report_text(const Json& report, const Console& console) {
+  Table table({"model", "status", ">time", ">nodes", ">steps", ">weights", ">shared", "against the reference"});
+  for (const Json& model : report["models"].items()) {
+    const bool good = !model["output"].is_null();
+    table.add({model["name"].text(), model["status"].text(), human_seconds(model["seconds"].number()),
+               model["nodes"].plain(), model["steps"].plain(),
+               good ? human_bytes(model["packed_bytes"].integer()) : "-",
+               good ? human_bytes(model["shared"]["bytes"].integer()) : "-", validation_text(model["validation"])});
+  }
+  std::string text = table.text() + group_text(report);
+  const std::string& status = report["status"].text();
+  if (status == "up to date")
+    return text + console.paint(Color::Green, "everything is up to date") + "; nothing written\n";
+  const std::string word = console.paint(status == "failed" ? Color::Red : Color::Green, status);
+  return text + fmt::format("{} in {}\n", word, human_seconds(report["seconds"].number()));
+}
+
+}  // namespace cli

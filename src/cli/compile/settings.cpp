@@ -1,0 +1,110 @@
+#include "cli/compile/settings.h"
+
+#include <algorithm>
+
+#include "cli/compile/compilers.h"
+
+namespace cli {
+
+std::string CompileSettings::provider(const std::string& stem) const {
+  const auto find = [](const TextMap& options) {
+    const auto it = options.find("provider");
+    return it == options.end() ? std::string() : it->second;
+  };
+  const auto own = model_options.find(stem);
+  if (own != model_options.end())
+    if (std::string name = find(own->second); !name.empty()) return name;
+  const std::string name = find(provider_options);
+  return name.empty() ? "cpu" : name;
+}
+
+std::string CompileSettings::isa() const {
+  const auto it = provider_options.find("cpu_isa");
+  return it == provider_options.end() ? "" : it->second;
+}
+
+void CompileFlags::declare(Arguments& arguments) {
+  arguments.texts("-m,--model", given_.models, "PATH", "an ONNX model; again for each model of a group");
+  arguments.text("-o,--output", given_.output, "FILE", "the compiled model, for one model; its weights go beside it");
+  arguments.text("--output-dir", given_.output_dir, "DIR", "where the compiled models go; made if it is missing");
+  arguments.excludes("--output", "--output-dir");
+  arguments.flag("--overwrite", given_.overwrite, "replace compiled models that exist");
+  arguments.text("--bin-name", given_.bin_name, "NAME", "of the weights file, before the dash and its hash");
+  arguments.text("--compiler", compiler_, "NAME", "tenon (default), ort, ort_session or qairt");
+  arguments.flag("--list", list_, "show the compilers and which can be used here");
+  arguments.text("--config", config_, "FILE", "settings as JSON, in the section 'compile'; flags beat them");
+  arguments.texts("--ep-options", ep_options_, "K=V", "an option of the provider; 'help' lists them");
+  arguments.flag("--embed", given_.embed, "put the weights inside the compiled model; for one model");
+  arguments.choice("--sources", sources_, {"reference", "embed", "none"},
+                   "what later swaps of some weights draw on: the model's files (default), a copy, or nothing");
+  arguments.flag("--validate", validate_, "try every result against the reference interpreter (default)");
+  arguments.flag("--no-validate", no_validate_, "do not");
+  arguments.excludes("--validate", "--no-validate");
+  arguments.optional_texts("--freeze-inputs", frozen_, "[NAME]",
+                           "make weights of initializers that are also inputs: all, or the one of this name");
+  arguments.texts("--pin", given_.pins, "NAME", "a weight that no later swap may change");
+  arguments.flag("--defer-weights", given_.defer, "leave the weights out; 'tenon weights set' fills them in");
+  arguments.flag("--keep-going", keep_going_, "a model that fails does not stop the others (default)");
+  arguments.flag("--fail-fast", fail_fast_, "a model that fails stops all; nothing is written then");
+  arguments.excludes("--keep-going", "--fail-fast");
+  arguments.integer("--jobs", given_.jobs, 1, 256, "models to work on at a time (default: 1)");
+  arguments.text("--report", given_.report, "FILE", "write the whole report as .json or .html");
+}
+
+bool CompileFlags::wants_option_help() const {
+  return std::find(ep_options_.begin(), ep_options_.end(), "help") != ep_options_.end();
+}
+
+void CompileFlags::check_outputs() const {
+  const size_t count = given_.models.size();
+  if (count > 1 && !given_.output.empty())
+    throw Failure(kUsage, fmt::format("--output names one file, there are {} models; use --output-dir", count));
+  if (count > 1 && given_.output_dir.empty()) throw Failure(kUsage, fmt::format("{} models need --output-dir", count));
+  if (given_.bin_name.find('/') != std::string::npos)
+    throw Failure(kUsage, fmt::format("--bin-name is a name, not a path: '{}'", given_.bin_name));
+  const std::string& report = given_.report;
+  if (!report.empty() && !report.ends_with(".json") && !report.ends_with(".html"))
+    throw Failure(kUsage, fmt::format("--report must end with .json or .html, it is '{}'", report));
+}
+
+void CompileFlags::check() const {
+  if (given_.models.empty()) throw Failure(kUsage, "no model is given; use --model PATH");
+  for (const std::string& path : given_.models)
+    if (path.empty()) throw Failure(kUsage, "--model must be a path, it is ''");
+  check_outputs();
+}
+
+CompileSettings CompileFlags::resolve(const Console& console) const {
+  check();
+  CompileSettings settings = given_;
+  if (!config_.empty()) read_config(config_, settings);
+  if (!compiler_.empty()) settings.compiler = compiler_;
+  settings.compiler = compiler_name(settings.compiler);
+  if (!sources_.empty()) settings.sources = sources_;
+  if (validate_ || no_validate_) settings.validate = validate_;
+  settings.keep_going = !fail_fast_;
+  if (console.settings().threads > 0) settings.threads = console.settings().threads;
+  for (const std::string& option : ep_options_) {
+    const size_t equals = option.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw Failure(kUsage, fmt::format("--ep-options must be KEY=VALUE or help, it is '{}'", option));
+    const std::string key = option.substr(0, equals), value = option.substr(equals + 1);
+    if (const std::string problem = check_provider_option(key, value, false); !problem.empty())
+      throw Failure(kUsage, "--ep-options: " + problem);
+    settings.provider_options[key] = value;
+    for (auto& [stem, options] : settings.model_options) options.erase(key);
+  }
+  for (const std::string& name : frozen_) {
+    if (name.empty())
+      settings.freeze_all = true;
+    else
+      settings.frozen.push_back(name);
+  }
+  if (settings.embed && settings.models.size() > 1)
+    throw Failure(kUsage, "--embed is for one model: several would each have a copy of what they share");
+  if (settings.embed && !settings.bin_name.empty())
+    throw Failure(kUsage, "--bin-name names a weights file, and --embed makes none");
+  return settings;
+}
+
+}  // namespace cli

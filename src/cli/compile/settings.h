@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+
+namespace cli {
+
+using TextMap = std::map<std::string, std::string>;
+
+// What a compile is asked to do: flags over the configuration file over defaults.
+struct CompileSettings {
+  std::vector<std::string> models;
+  std::string output, output_dir, bin_name, report;
+  std::string compiler = "tenon";
+  std::string sources = "reference";
+  TextMap provider_options;
+  std::map<std::string, TextMap> model_options;  // by stem, over provider_options
+  std::vector<std::string> pins;
+  bool freeze_all = false;
+  std::vector<std::string> frozen;
+  bool overwrite = false, embed = false, validate = true, defer = false, keep_going = true;
+  int64_t jobs = 1, threads = 0;
+
+  // What counts for one model: "cpu" unless something says otherwise.
+  std::string provider(const std::string& stem) const;
+  std::string isa() const;
+};
+
+// The flags of `tenon compile`.
+class CompileFlags {
+ public:
+  void declare(Arguments& arguments);
+  bool wants_list() const { return list_; }
+  bool wants_option_help() const;
+  // Failure(kUsage) for what does not fit together and for everything that is wrong in the configuration file.
+  CompileSettings resolve(const Console& console) const;
+
+ private:
+  void check() const;
+  void check_outputs() const;
+
+  CompileSettings given_;
+  std::string config_, compiler_, sources_;
+  std::vector<std::string> ep_options_, frozen_;
+  bool list_ = false, validate_ = false, no_validate_ = false, keep_going_ = false, fail_fast_ = false;
+};
+
+// Adds what a configuration file says to settings that still have their defaults.
+void read_config(const std::string& path, CompileSettings& settings);
+
+// The provider options there are, as a table for people.
+std::string provider_option_help();
+// "" or what is wrong with a provider option.
+std::string check_provider_option(const std::string& key, const std::string& value, bool of_one_model);
+
+}  // namespace cli

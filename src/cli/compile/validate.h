@@ -1,0 +1,30 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/json.h"
+
+namespace cli {
+
+// The first argument that makes the program check one staged result; see check_staged.
+inline constexpr std::string_view kCheckStaged = "--check-staged";
+
+struct StagedCheck {
+  std::string model, context;  // their paths
+  int64_t threads = 0, seed = 1;
+  std::string cpu_isa;
+  bool freeze_all = false;
+  std::vector<std::string> frozen;
+  double rtol = -1, atol = -1;  // negative: what rounding explains
+};
+
+// Compares a context file with the model it was made from, in a process of its own, so that a crash there is only a
+// result. {verdict: "same" | "different" | "inconclusive" | "failed", message, outputs: [...], seconds}.
+Json validate_staged(const StagedCheck& check);
+
+// What that process does: reads the request, writes the result to standard output. The exit code of the program.
+int check_staged(const std::string& request);
+
+}  // namespace cli

@@ -1,0 +1,132 @@
+#include "cli/inspect_artifact.h"
+
+#include <map>
+
+#include "cli/artifacts.h"
+#include "cli/compile/names.h"
+#include "cli/models.h"
+#include "cli/text.h"
+
+namespace cli {
+
+namespace {
+
+std::string joined(const Json& list) {
+  std::string text;
+  for (const Json& item : list.items()) text += (text.empty() ? "" : ", ") + (item.text().empty() ? "-" : item.text());
+  return text;
+}
+
+std::string models_text(const std::string& path, const ArtifactGroup& group, const Json& described) {
+  const Json& model = described["models"].items()[0];
+  Table facts({"", ""});
+  facts.add({"model", model["name"].text()});
+  facts.add({"made by", described["made_by"].text()});
+  facts.add({"from", model["source_file"].text()});
+  facts.add({"weights", group.embedded() ? "embedded" : group.weights_file});
+  facts.add({"steps", model["steps"].plain()});
+  facts.add(
+      {"packed", fmt::format("{}, {}", counted(static_cast<int64_t>(described["packed"].items().size()), "tensor"),
+                             human_bytes(model["packed_bytes"].integer()))});
+  if (model["open_slots"].integer() > 0)
+    facts.add({"open", fmt::format("{} of {} packed weights wait for 'tenon weights set'", model["open_slots"].plain(),
+                                   model["slots"].plain())});
+  facts.add({"sources", model["sources"].plain()});
+  facts.add({"guards", model["guards"].plain()});
+  facts.add({"plan key", model["plan_key"].text()});
+  return printable(path) + "\n" + facts.text();
+}
+
+std::string packed_text(const Json& packed) {
+  Table table({"packed", "type", "layout", ">size"});
+  for (const Json& tensor : packed.items())
+    table.add({tensor["expression"].text(), tensor["dtype"].text() + tensor["shape"].plain(), tensor["layout"].text(),
+               human_bytes(tensor["bytes"].integer())});
+  return table.empty() ? "" : "\npacked\n" + table.text();
+}
+
+std::string sources_text(const Json& sources) {
+  Table table({"weight", "type", "shape", ">size", "bytes"});
+  for (const Json& source : sources.items()) {
+    const std::string& name = source["name"].text();
+    table.add({name.empty() ? "(a literal)" : name, source["dtype"].text(), source["shape"].plain(),
+               human_bytes(source["bytes"].integer()), source["place"].text()});
+  }
+  return "\nsources\n" + table.text();
+}
+
+std::string plan_text(const Json& plan) {
+  Table table({">step", "kernel", "node", "parameters"});
+  int64_t index = 0;
+  for (const Json& step : plan.items()[0]["steps"].items())
+    table.add({std::to_string(index++), step["kernel"].text(), step["node"].text(), step["params"].text()});
+  return "\nplan\n" + table.text();
+}
+
+Json kernels_of(const Json& plan) {
+  std::map<std::string, Json> nodes;
+  for (const Json& step : plan.items()[0]["steps"].items()) nodes[step["kernel"].text()].push(step["node"]);
+  Json list(Json::Array{});
+  for (auto& [kernel, names] : nodes) list.push(Json::Object{{"kernel", kernel}, {"nodes", std::move(names)}});
+  return list;
+}
+
+std::string kernels_text(const Json& kernels) {
+  Table table({"kernel", ">steps", "nodes"});
+  constexpr size_t kShown = 3;
+  for (const Json& entry : kernels.items()) {
+    const auto& nodes = entry["nodes"].items();
+    std::string names;
+    for (size_t i = 0; i < std::min(nodes.size(), kShown); ++i) names += (i ? ", " : "") + nodes[i].text();
+    table.add({entry["kernel"].text(), std::to_string(nodes.size()), names + (nodes.size() > kShown ? ", ..." : "")});
+  }
+  return "\nkernels\n" + table.text();
+}
+
+}  // namespace
+
+Json weight_program_of(const std::string& path, const tenon::Model& model) {
+  return Json::parse(tenon::Artifact::compile(stem_of(path), model).describe("weight_program"))["weight_program"];
+}
+
+std::string weight_program_text(const Json& programs) {
+  std::string text = "\nweight program\n";
+  for (const Json& program : programs.items())
+    for (const Json& slot : program["slots"].items()) {
+      text += fmt::format("  slot {} = {}\n", slot["slot"].plain(), printable(slot["expression"].text()));
+      if (!slot["layout"].text().empty()) text += fmt::format("    layout   {}\n", printable(slot["layout"].text()));
+      text += fmt::format("    sources  {}\n", printable(joined(slot["sources"])));
+      for (const Json& guard : slot["guards"].items())
+        text += fmt::format("    guard    the {} of '{}', asked by {}\n", guard["property"].text(),
+                            printable(guard["source"].text()), printable(guard["asker"].text()));
+      text += fmt::format("    used by  {}\n", printable(joined(slot["users"])));
+    }
+  return text;
+}
+
+Exit inspect_artifact(const std::string& path, const ArtifactSections& sections, Console& console) {
+  const ArtifactGroup group = group_of_file(path);
+  const tenon::Artifact artifact = open_group(group);
+  std::string wanted = "models,packed,sources";
+  if (sections.weight_program) wanted += ",weight_program";
+  if (sections.plan || sections.kernels) wanted += ",plan";
+  const Json described = Json::parse(refusing(kFailed, path, [&] { return artifact.describe(wanted); }));
+  if (console.is_json()) {
+    Json document;
+    document.set("path", path);
+    document.set("weights_file", group.weights_file);
+    for (const auto& [section, content] : described.entries())
+      if (section != "plan" || sections.plan) document.set(section, content);
+    if (sections.kernels) document.set("kernels", kernels_of(described["plan"]));
+    console.print_document(document);
+    return kDone;
+  }
+  console.print(models_text(path, group, described) + packed_text(described["packed"]));
+  console.print(sources_text(described["sources"]));
+  if (sections.plan) console.print(plan_text(described["plan"]));
+  if (sections.kernels) console.print(kernels_text(kernels_of(described["plan"])));
+  if (sections.weight_program) console.print(weight_program_text(described["weight_program"]));
+  return kDone;
+}
+
+}  // namespace cli

@@ -1,0 +1,29 @@
+#include "cli/artifacts.h"
+#include "cli/models.h"
+#include "cli/output_file.h"
+#include "cli/text.h"
+#include "cli/weights/action.h"
+
+namespace cli {
+
+Exit export_weights(const WeightFlags& flags, Console& console) {
+  if (!flags.output.ends_with(".safetensors"))
+    throw Failure(kUsage, fmt::format("--output must end with .safetensors, it is '{}'", flags.output));
+  if (is_folder(flags.path)) throw Failure(kUsage, "'weights export' takes one compiled model, not a folder");
+  const ArtifactGroup group = group_of_file(flags.path);
+  const OutputFile output("--output", flags.output);
+  output.check(flags.overwrite, {flags.path});
+  tenon::Options options;
+  for (const std::string& folder : flags.source_dirs) options.set("source_dir:" + folder, "1");
+  const tenon::Artifact artifact = open_group(group, options);
+  refusing(kFailed, flags.path, [&] { artifact.export_sources(flags.output); });
+  const tenon::Source written = refusing(kFailed, flags.output, [&] { return tenon::Source::open(flags.output); });
+  const auto count = static_cast<int64_t>(written.names().size());
+  if (console.is_json())
+    console.print_document(Json::Object{{"output", flags.output}, {"weights", count}});
+  else
+    console.print(fmt::format("{}: {}\n", printable(flags.output), counted(count, "weight")));
+  return kDone;
+}
+
+}  // namespace cli

@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <map>
+
+#include "cli/artifacts.h"
+#include "cli/models.h"
+#include "cli/text.h"
+#include "cli/weights/action.h"
+
+namespace cli {
+
+namespace {
+
+std::string swap_text(const Json& weight) {
+  if (weight["swappable"].boolean()) return "yes";
+  std::string reasons;
+  for (const Json& guard : weight["guards"].items())
+    reasons += fmt::format("{}{} by {}", reasons.empty() ? "" : ", ", guard["property"].text(), guard["asker"].text());
+  return "no: " + (reasons.empty() ? "a literal of the model" : reasons);
+}
+
+Json list_model(const std::string& path, const WeightFlags& flags, Console& console) {
+  if (!flags.source_dirs.empty()) throw Failure(kUsage, "--source-dir is for compiled models");
+  const tenon::Model model = load_model(path, {}, console);
+  const Json described = Json::parse(refusing(kCannotLoad, path, [&] { return model.describe("hashed_weights"); }));
+  if (!console.is_json()) {
+    Table table({"weight", "type", "shape", ">size", "hash"});
+    for (const Json& w : described["weights"].items())
+      table.add({w["name"].text(), w["dtype"].text(), w["shape"].plain(), human_bytes(w["bytes"].integer()),
+                 w["hash"].text().substr(0, 8)});
+    console.print(printable(path) + "\n" + table.text());
+  }
+  return Json::Object{{"paths", Json::Array{path}}, {"weights", described["weights"]}};
+}
+
+// One weight of several models, which may have it from different files.
+struct Listed {
+  Json weight;
+  std::vector<std::string> models, places;
+  int64_t packed = 0;
+
+  void add(const Json& other) {
+    const auto add_to = [](std::vector<std::string>& list, const std::string& text) {
+      if (std::find(list.begin(), list.end(), text) == list.end()) list.push_back(text);
+    };
+    for (const Json& model : other["models"].items()) add_to(models, model.text());
+    add_to(places, other["place"].text());
+    packed += other["packed"].integer();
+  }
+  Json json() const {
+    Json result;
+    const auto list = [](const std::vector<std::string>& texts) {
+      return Json(Json::Array(texts.begin(), texts.end()));
+    };
+    for (const auto& [key, value] : weight.entries()) {
+      if (key == "models")
+        result.set(key, list(models));
+      else if (key == "packed")
+        result.set(key, packed);
+      else if (key == "place")
+        result.set(key, places.size() == 1 ? Json(places[0]) : list(places));
+      else
+        result.set(key, value);
+    }
+    return result;
+  }
+};
+
+Json merged_weights(const Json& sources) {
+  std::vector<Listed> all;
+  std::map<std::string, size_t> known;
+  for (const Json& w : sources.items()) {
+    if (w["name"].text().empty()) continue;
+    const std::string key = w["hash"].text() + w["dtype"].text() + w["shape"].plain() + w["name"].text();
+    const auto [it, is_new] = known.emplace(key, all.size());
+    if (is_new) all.push_back({w, {}, {}, 0});
+    all[it->second].add(w);
+  }
+  Json weights(Json::Array{});
+  for (const Listed& one : all) weights.push(one.json());
+  return weights;
+}
+
+Json list_group(const ArtifactGroup& group, const WeightFlags& flags, Console& console) {
+  tenon::Options options;
+  for (const std::string& folder : flags.source_dirs) options.set("source_dir:" + folder, "1");
+  const tenon::Artifact artifact = open_group(group, options);
+  Json weights = merged_weights(Json::parse(artifact.describe("sources"))["sources"]), paths(Json::Array{});
+  for (const std::string& path : group.paths) paths.push(path);
+  Table table({"weight", "type", "shape", ">size", "hash", "bytes", "models", ">packed", "can be set"});
+  for (const Json& w : weights.items())
+    table.add({w["name"].text(), w["dtype"].text(), w["shape"].plain(), human_bytes(w["bytes"].integer()),
+               w["hash"].text().substr(0, 8), w["place"].plain(), w["models"].plain(), w["packed"].plain(),
+               swap_text(w)});
+  if (!console.is_json()) {
+    for (const std::string& path : group.paths) console.print(printable(path) + "\n");
+    console.print(table.text());
+  }
+  return Json::Object{{"paths", std::move(paths)}, {"weights", std::move(weights)}};
+}
+
+}  // namespace
+
+Exit list_weights(const WeightFlags& flags, Console& console) {
+  Json groups(Json::Array{});
+  const bool compiled =
+      is_folder(flags.path) || refusing(kCannotLoad, flags.path, [&] { return tenon::is_context_file(flags.path); });
+  if (!compiled)
+    groups.push(list_model(flags.path, flags, console));
+  else
+    for (const ArtifactGroup& group : find_groups(flags.path)) groups.push(list_group(group, flags, console));
+  if (console.is_json()) console.print_document(Json::Object{{"groups", std::move(groups)}});
+  return kDone;
+}
+
+}  // namespace cli

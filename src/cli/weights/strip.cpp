@@ -1,0 +1,42 @@
+#include <filesystem>
+
+#include "cli/artifacts.h"
+#include "cli/models.h"
+#include "cli/output_file.h"
+#include "cli/text.h"
+#include "cli/weights/action.h"
+
+namespace cli {
+
+Exit strip_weights(const WeightFlags& flags, Console& console) {
+  if (is_folder(flags.path)) throw Failure(kUsage, "'weights strip' takes one compiled model, not a folder");
+  const ArtifactGroup group = group_of_file(flags.path);
+  const OutputFile output("--output", flags.output);
+  output.check(flags.overwrite, {flags.path});
+  const tenon::Artifact artifact = open_group(group);
+  const std::filesystem::path path(flags.output);
+  const std::string folder = path.parent_path().string(), name = path.filename().string();
+  tenon::Options options{{"overwrite", flags.overwrite ? "1" : "0"}, {"weights_name", path.stem().string()}};
+  options.set("embed", group.embedded() ? "1" : "0");
+  Json result;
+  refusing(kFailed, flags.output, [&] {
+    const tenon::Artifact stripped = artifact.strip();
+    tenon::Publication staged = stripped.stage(folder, std::vector<std::string>{name}, options);
+    const Json models = Json::parse(stripped.describe());
+    result.set("output", flags.output);
+    result.set("weights_file", staged.weights_name());
+    result.set("bytes", staged.weights_bytes());
+    result.set("open_slots", models["models"].items()[0]["open_slots"]);
+    staged.publish();
+  });
+  if (console.is_json()) {
+    console.print_document(result);
+  } else {
+    console.print(fmt::format("{}: {} packed weights left open, {}; fill them with 'tenon weights set'\n",
+                              printable(flags.output), result["open_slots"].plain(),
+                              human_bytes(result["bytes"].integer())));
+  }
+  return kDone;
+}
+
+}  // namespace cli
