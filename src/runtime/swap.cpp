@@ -195,6 +195,12 @@ Status explain(Status failure, const Program& program, const WeightSnapshot& sna
                missing);
 }
 
+// A tensor of a source in the shape that the program knows it in.
+Result<Tensor> read_as(const WeightSource& source, const SourceInfo& info) {
+  TN_ASSIGN_OR_RETURN(Tensor tensor, source.read(info.name));
+  return tensor.dims() == info.dims ? std::move(tensor) : tensor.reshaped(info.dims);
+}
+
 }  // namespace
 
 Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot& current,
@@ -206,7 +212,7 @@ Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot
   for (size_t i = 0; i < planned.changed.size(); ++i)
     if (planned.changed[i])
       next->sources[i] = std::make_shared<SourceBytes>(
-          SourceBytes{{}, [source, name = program.sources[i].name] { return source->read(name); }, std::nullopt});
+          SourceBytes{{}, [source, info = program.sources[i]] { return read_as(*source, info); }, std::nullopt});
 
   NewWeights result;
   SwapReport& report = result.report;

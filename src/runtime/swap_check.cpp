@@ -58,7 +58,9 @@ class SwapCheck {
         refuse(Code::NotFound, fmt::format("missing: '{}' {}", info.name, type_text(info.dtype, info.dims)));
       return {};
     }
-    if (given->dtype != info.dtype || given->dims != info.dims) {
+    // An attribute is a list whatever the shape of what it holds.
+    const bool same_shape = given->certain ? given->dims == info.dims : count_of(given->dims) == count_of(info.dims);
+    if (given->dtype != info.dtype || !same_shape) {
       refuse(Code::InvalidArgument,
              fmt::format("{}: '{}' is {}, the new one is {}", given->dtype != info.dtype ? "element type" : "shape",
                          info.name, type_text(info.dtype, info.dims), type_text(given->dtype, given->dims)));
