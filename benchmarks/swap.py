@@ -179,6 +179,8 @@ def compare(name, peer, sets, paths, feeds, folder):
     mapped = [f.weights() for f in files]
     expected = [peer.swap(i).run(None, feeds)[0] for i in (0, 1)]
     small = [some_weights(s, 0.01) for s in sets]
+    memory(lambda which: session.set_weights(sets[which], partial=True), sum(a.nbytes for a in sets[0].values()))
+    compare_runs(paths, sets, feeds)
     times = {key: [] for key in ("new session", "full", "part", "baked", "baked + run", "run")}
     packed = 0
     for turn in range(2 * ROUNDS):
@@ -196,6 +198,34 @@ def compare(name, peer, sets, paths, feeds, folder):
         times["run"].append(timed(live.run, None, feeds)[0])
         check(result[0], expected[which])
     show(name, times, packed, sum(a.nbytes for a in small[0].values()) / sum(a.nbytes for a in sets[0].values()))
+
+
+def compare_runs(paths, sets, feeds):
+    """Runs of a session with swapped weights and of one compiled with them, in turn: the ratio of each pair."""
+    fresh = tenon.compile(str(paths[1]), ["net"]).session()
+    swapped = tenon.compile(str(paths[0]), ["net"], sources="embed").session()
+    swapped.set_weights(sets[1], partial=True)
+    pairs = [(timed(swapped.run, None, feeds)[0], timed(fresh.run, None, feeds)[0]) for _ in range(60)]
+    ratios = [a / b for a, b in pairs]
+    print(f"  a run with swapped weights takes {statistics.median(ratios):.3f} of one with compiled weights "
+          f"(median of {len(ratios)} pairs)")
+
+
+def memory(swap, changed):
+    """What repeated swaps add to the memory of a process at most, in units of what changes."""
+
+    def resident(key):
+        with open("/proc/self/status") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith(key))
+
+    swap(0)
+    before = resident("VmRSS:")
+    with open("/proc/self/clear_refs", "w") as file:
+        file.write("5")  # the peak begins anew
+    for turn in range(6):
+        swap(turn % 2)
+    peak = resident("VmHWM:")
+    print(f"  at most {(peak - before) / changed:.2f} times the changed weights are added to memory while swapping")
 
 
 def check(got, expected):
