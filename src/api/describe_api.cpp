@@ -118,7 +118,6 @@ json describe_summary(const ImportedModel& model) {
   std::set<std::string> unknown;
   count_ops(graph, counts, unknown);
   return {{"path", model.path},
-          {"content", hash_bytes(model.file).hex()},
           {"ir_version", model.wire.ir_version},
           {"opsets", opsets},
           {"producer", std::string(model.wire.producer_name)},
@@ -150,6 +149,8 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
       rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
       if (section == "summary") {
         result["summary"] = describe_summary(model);
+      } else if (section == "content") {
+        result["content"] = hash_bytes(model.file).hex();
       } else if (section == "graph") {
         result["graph"] = describe_graph(model.graph);
       } else if (section == "ops") {
@@ -166,7 +167,7 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
         result["plan"] = describe_plan(compiled.program->plan);
       } else {
         return invalid_argument(
-            "there is no section '{}'; there are summary, graph, ops, weights, hashed_weights, plan", section);
+            "there is no section '{}'; there are summary, content, graph, ops, weights, hashed_weights, plan", section);
       }
     }
     // Names in a file need not be UTF-8; what cannot be shown is replaced.

@@ -24,7 +24,9 @@ class Compile final : public Command {
     require_compiler(settings.compiler);
     const OutputNames names = choose_names(settings, console);
     const OutputFile report_file("--report", settings.report);
-    report_file.check(settings.overwrite, settings.models);
+    std::vector<std::string> other_files = settings.models;
+    for (size_t i = 0; i < names.files.size(); ++i) other_files.push_back(names.path(i));
+    report_file.check(settings.overwrite, other_files);
     std::vector<ModelJob> jobs = make_jobs(settings, names, console);
     load_jobs(jobs, settings, console);
     GroupCompiler compiler(settings, names, jobs, console);

@@ -27,8 +27,8 @@ std::string find_source(const Json& model, const std::vector<std::string>& folde
     std::error_code ignored;
     if (name.empty() || !std::filesystem::is_regular_file(path, ignored)) continue;
     try {
-      const Json described = Json::parse(tenon::Model::load(path).describe());
-      if (described["summary"]["content"].text() == model["source_content"].text()) return path;
+      const Json described = Json::parse(tenon::Model::load(path).describe("content"));
+      if (described["content"].text() == model["source_content"].text()) return path;
       reason = fmt::format("'{}' has changed since", path);
     } catch (const tenon::Error& error) {
       reason = error.what();

@@ -325,3 +325,19 @@ class TestVerify:
         tenon("weights", "set", "conv_ctx.onnx", "--from", tuned, "--in-place")
         document = tenon("verify", "conv_ctx.onnx", "--format", "json").json
         assert document["good"] and document["groups"][0]["numbers"][0]["verdict"] == "not compared"
+
+
+def test_set_from_a_folder_of_the_same_layout(tenon, tmp_path):
+    def write_external(folder, seed):
+        (tmp_path / folder).mkdir()
+        path = models.convolution(tmp_path / folder / "conv.onnx", seed)
+        onnx.save(onnx.load(path), path, save_as_external_data=True, location="conv.data", size_threshold=0)
+        return path
+
+    old, new = write_external("old", 0), write_external("new", 1)
+    assert tenon("compile", "-m", old).code == DONE
+    result = tenon("weights", "set", "old/conv_ctx.onnx", "--from", "new", "-o", "old/new_ctx.onnx", "--format", "json")
+    assert result.code == DONE, result.err
+    assert len(result.json["groups"][0]["replaced"]) == 6
+    expected = outputs_of(tenon, new, tmp_path)
+    assert np.array_equal(expected["y"], outputs_of(tenon, "old/new_ctx.onnx", tmp_path)["y"])

@@ -155,9 +155,10 @@ bool GroupCompiler::publish(const tenon::Artifact& artifact, std::vector<ModelJo
   console_.progress("packing weights");
   tenon::Publication staged = artifact.stage(names_.folder, files, options);
   for (size_t i = 0; i < order.size(); ++i) order[i]->context_bytes = size_of(staged.path(i));
-  if (settings_.validate && !validate(staged, order)) return false;
+  const bool valid = !settings_.validate || validate(staged, order);
   const Json described = Json::parse(artifact.describe("models,packed"));
-  if (!is_unchanged(described, order)) return false;
+  // Also after a failure: a model that has changed was compared with another one.
+  if (!is_unchanged(described, order) || !valid) return false;
   describe_sharing(described, group, group_);
   group_.weights_file = staged.weights_name();
   group_.weights_bytes = staged.weights_bytes();

@@ -1,0 +1,158 @@
+"""Whatever happens while results are published, a folder holds old models or new ones, each with its weights."""
+
+import os
+import shutil
+import signal
+import subprocess
+
+import numpy as np
+import pytest
+
+NAMES = ["cat_ctx.onnx", "dog_ctx.onnx"]
+KILL, NO_SPACE = "signal=KILL", "error=ENOSPC"
+
+
+def compile_line(*more):
+    return ["compile", "-m", "cat.onnx", "-m", "dog.onnx", "--output-dir", "out", "--threads", "1", "--no-validate", *more]
+
+
+def outputs(faults, path):
+    result = faults.plain("run", path, "--random", "--threads", "1", "-o", "y.npz", "--overwrite")
+    assert result.returncode == 0, result.stderr
+    with np.load(faults.folder / "y.npz") as arrays:
+        return arrays["y"].tobytes()
+
+
+def state(faults, versions):
+    """Which version of each model is in the folder; every model there must be whole."""
+    found = {}
+    for name in NAMES:
+        path = faults.folder / "out" / name
+        if path.exists():
+            (found[name],) = [v for v, values in versions.items() if values[name] == outputs(faults, f"out/{name}")]
+    if found:
+        result = faults.plain("verify", "out", "--threads", "1")
+        assert result.returncode == 0, result.stdout
+    return found
+
+
+def expected_outputs(faults):
+    return {name: outputs(faults, name.replace("_ctx", "")) for name in NAMES}
+
+
+def strays(folder):
+    """Names that do not belong into a folder with one group."""
+    names = sorted(os.listdir(folder))
+    weights = [name for name in names if name.endswith(".bin")]
+    return [name for name in names if name not in NAMES and name not in weights] + weights[1:]
+
+
+def restore(faults, kept):
+    for name in ("out", *[n for n in os.listdir(faults.folder) if n.startswith(".tenon")]):
+        shutil.rmtree(faults.folder / name, ignore_errors=True)
+    if kept is not None:
+        shutil.copytree(kept, faults.folder / "out")
+
+
+def check_every_call(faults, line, fault, before, kept, versions, clean_line):
+    """Injects the fault at each call in turn; afterwards everything is whole, and a clean run completes it."""
+    restore(faults, kept)
+    calls = faults.calls(line)
+    assert len(calls) > 15
+    for name, number in calls:
+        where = f"{fault} at {name} {number}"
+        restore(faults, kept)
+        result, _ = faults.run(line, "-e", f"inject={name}:{fault}:when={number}")
+        if fault == KILL:
+            assert result.returncode == -signal.SIGKILL, where
+        found = state(faults, versions)
+        assert set(found.values()) <= {before, "new"}, where
+        if before is None:
+            assert list(found.values()) in ([], ["new", "new"]), where
+        else:
+            assert len(found) == len(NAMES), where
+        if result.returncode == 0:
+            assert list(found.values()) == ["new", "new"], where
+        elif fault != KILL:
+            assert result.stderr.startswith("tenon: "), where
+        clean = faults.plain(*clean_line)
+        assert clean.returncode == 0, f"{where}: {clean.stderr}"
+        assert list(state(faults, versions).values()) == ["new", "new"], where
+        assert strays(faults.folder / "out") == [], where
+        assert not [n for n in os.listdir(faults.folder) if n.startswith(".tenon")], where
+
+
+@pytest.mark.parametrize("fault", [KILL, NO_SPACE])
+def test_into_a_new_folder(faults, heads, fault):
+    heads(0)
+    versions = {"new": expected_outputs(faults)}
+    check_every_call(faults, compile_line(), fault, None, None, versions, compile_line())
+
+
+@pytest.mark.parametrize("fault", [KILL, NO_SPACE])
+def test_over_an_old_group(faults, heads, tmp_path, fault):
+    heads(0)
+    versions = {"old": expected_outputs(faults)}
+    assert faults.plain(*compile_line()).returncode == 0
+    shutil.copytree(faults.folder / "out", tmp_path / "kept")
+    heads(1)
+    versions["new"] = expected_outputs(faults)
+    line = compile_line("--overwrite")
+    check_every_call(faults, line, fault, "old", tmp_path / "kept", versions, line)
+
+
+def test_weights_in_place(faults, heads, tmp_path):
+    heads(0)
+    versions = {"old": expected_outputs(faults)}
+    assert faults.plain(*compile_line()).returncode == 0
+    shutil.copytree(faults.folder / "out", tmp_path / "kept")
+    paths = heads(1)
+    versions["new"] = expected_outputs(faults)
+    shutil.copy(paths[0], faults.folder / "from.onnx")
+    line = ["weights", "set", "out", "--from", "from.onnx", "--in-place", "--threads", "1"]
+    restore(faults, tmp_path / "kept")
+    for name, number in faults.calls(line):
+        restore(faults, tmp_path / "kept")
+        faults.run(line, "-e", f"inject={name}:{KILL}:when={number}")
+        found = state(faults, versions)
+        assert set(found.values()) <= {"old", "new"} and len(found) == 2, (name, number)
+        clean = faults.plain(*line)
+        assert clean.returncode == 0, clean.stderr
+        assert list(state(faults, versions).values()) == ["new", "new"]
+        assert [n for n in strays(faults.folder / "out") if not n.endswith(".bin")] == [], (name, number)
+
+
+@pytest.mark.parametrize("call, fault", [("mkdir", "error=EACCES"), ("mkdir", "error=EROFS"), ("fsync", "error=EIO"),
+                                         ("rename", "error=EACCES")])
+def test_folders_that_refuse(faults, heads, call, fault):
+    heads(0)
+    result, _ = faults.run(compile_line(), "-e", f"inject={call}:{fault}")
+    assert result.returncode == 1 and "tenon: " in result.stderr
+    assert not (faults.folder / "out").exists()
+    assert not [n for n in os.listdir(faults.folder) if n.startswith(".tenon")]
+
+
+def test_a_file_in_the_place_of_the_folder(faults, heads):
+    heads(0)
+    (faults.folder / "out").write_text("mine")
+    result = faults.plain(*compile_line())
+    assert result.returncode == 1 and "'out' is a file" in result.stderr
+    assert (faults.folder / "out").read_text() == "mine"
+
+
+def test_two_compiles_into_one_folder_at_once(faults, heads):
+    heads(0)
+    expected = expected_outputs(faults)
+    for _ in range(5):
+        restore(faults, None)
+        lines = [["compile", "-m", f"{name}.onnx", "--output-dir", "out", "--threads", "1", "--no-validate"]
+                 for name in ("cat", "dog")] * 2
+        running = [subprocess.Popen([faults.program, *line, "--overwrite"], cwd=faults.folder, stdout=subprocess.PIPE,
+                                    stderr=subprocess.PIPE, text=True) for line in lines]
+        for process in running:
+            _, errors = process.communicate(timeout=60)
+            assert process.returncode == 0, errors
+        assert {name: outputs(faults, f"out/{name}") for name in NAMES} == expected
+        assert faults.plain("verify", "out").returncode == 0
+        assert len(os.listdir(faults.folder / "out")) == 4
+        assert not [n for n in os.listdir(faults.folder) if n.startswith(".tenon")]
