@@ -8,10 +8,14 @@ namespace tenon {
 
 namespace {
 
+// What a name is made of; a question mark begins names that nobody gave.
+bool is_name_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '?'; }
+bool is_name_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
+
 bool is_plain_name(const std::string& name) {
-  if (name.empty() || !(std::isalpha(static_cast<unsigned char>(name[0])) || name[0] == '_')) return false;
-  for (char c : name)
-    if (!(std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.')) return false;
+  if (name.empty() || !is_name_start(name[0])) return false;
+  for (size_t i = 1; i < name.size(); ++i)
+    if (!is_name_part(name[i])) return false;
   return name != "floor" && name != "ceil" && name != "mod" && name != "min" && name != "max";
 }
 
@@ -135,11 +139,9 @@ class DimParser {
       return Dim(value);
     }
     if (c == '\'') return quoted();
-    std::string name;
-    while (at_ < text_.size() &&
-           (std::isalnum(static_cast<unsigned char>(text_[at_])) || text_[at_] == '_' || text_[at_] == '.'))
-      name += text_[at_++];
-    if (name.empty()) return fail();
+    if (!is_name_start(c)) return fail();
+    std::string name(1, c);
+    for (++at_; at_ < text_.size() && is_name_part(text_[at_]);) name += text_[at_++];
     if (at_ < text_.size() && text_[at_] == '(') return function(name);
     return Dim::symbol(std::move(name));
   }

@@ -95,7 +95,7 @@ def test_sources(weights):
     assert weights.sources[0]["content"] == weights.packed[0]["content"]
     assert weights.sources[3]["content"] == weights.packed[3]["content"]
     assert struct.unpack("<2f", weights.stored(weights.sources[1])) == (1.0, 3.0)
-    assert (weights.sources[2]["file"], weights.sources[2]["offset"]) == ("weights.bin", 12)
+    assert (weights.sources[2]["file"], weights.sources[2]["file_offset"]) == ("weights.bin", 12)
 
 
 def test_context_model_is_valid(context):
