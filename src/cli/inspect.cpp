@@ -2,6 +2,7 @@
 #include <map>
 
 #include "cli/arguments.h"
+#include "cli/artifacts.h"
 #include "cli/graph_view.h"
 #include "cli/inspect_artifact.h"
 #include "cli/models.h"
@@ -132,7 +133,7 @@ class Inspect final : public Command {
               graph_));
     if (is_page && console.is_json())
       throw Failure(kUsage, fmt::format("--graph {} excludes --format json; use --graph text", graph_));
-    if (refusing(kCannotLoad, path_, [&] { return tenon::is_context_file(path_); })) {
+    if (!is_folder(path_) && refusing(kCannotLoad, path_, [&] { return tenon::is_context_file(path_); })) {
       if (ops_ || !graph_.empty())
         throw Failure(kUsage, path_ + ": a compiled model has no graph; use --plan, --kernels or --weight-program");
       if (options_.given()) throw Failure(kUsage, "--option is for models that are not compiled yet");

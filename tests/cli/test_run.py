@@ -250,7 +250,7 @@ def test_profile(tenon, tmp_path):
     model = models.head(tmp_path / "cat.onnx", "cat")
     assert tenon("run", model, "--random", "--profile", "steps.json").code == DONE
     events = json.loads((tmp_path / "steps.json").read_text())["traceEvents"]
-    assert [event["name"] for event in events] == ["first", "second", "cat"]
+    assert [event["name"] for event in events] == ["first + Relu->h1", "second", "cat"]
     assert all(event["ph"] == "X" and event["dur"] >= 0 for event in events)
     assert [event["ts"] for event in events] == sorted(event["ts"] for event in events)
 

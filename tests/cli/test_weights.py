@@ -273,7 +273,7 @@ class TestInspect:
         assert plain == made
         slots = plain[0]["slots"]
         assert len(slots) == 2 and "Sqrt(Add(variance" in slots[0]["expression"]
-        assert slots[0]["users"] == ["conv (cpu/PackedConv)"]
+        assert slots[0]["users"] == ["conv + norm + cut (cpu/PackedConv)"]
 
     def test_text(self, tenon, conv):
         result = tenon("inspect", "conv_ctx.onnx", "--weight-program", "--plan", "--kernels")

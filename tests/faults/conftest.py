@@ -18,6 +18,7 @@ class Faults:
 
     def __init__(self, program, folder):
         self.program, self.folder = program, folder
+        self.known = {}  # what folders with some content hold
         self.strace = shutil.which("strace")
         assert self.strace, "these tests need strace"
 
