@@ -85,18 +85,16 @@ def layer_norm(g, x, width):
 def bert(rng, layers=12, width=768, heads=12, vocabulary=30522):
     """BERT-base, 108 million weights."""
     g = Graph(rng)
-    constants = {name: np.array(value, np.int64) for name, value in
-                 {"split": [0, 0, heads, width // heads], "join": [0, 0, width]}.items()}
-    g.weights += [numpy_helper.from_array(value, name) for name, value in constants.items()]
-    scale = numpy_helper.from_array(np.float32((width // heads) ** -0.5), "scale")
-    g.weights.append(scale)
+    split, join, scale = (g.node("Constant", value=numpy_helper.from_array(value)) for value in (
+        np.array([0, 0, heads, width // heads], np.int64), np.array([0, 0, width], np.int64),
+        np.float32((width // heads) ** -0.5)))
     x = layer_norm(g, g.node("Gather", g.weight(vocabulary, width, scale=0.02), "ids"), width)
     for _ in range(layers):
-        q, k, v = (g.node("Reshape", dense(g, x, width, width), "split") for _ in range(3))
+        q, k, v = (g.node("Reshape", dense(g, x, width, width), split) for _ in range(3))
         q, v = (g.node("Transpose", side, perm=[0, 2, 1, 3]) for side in (q, v))
-        scores = g.node("Mul", g.node("MatMul", q, g.node("Transpose", k, perm=[0, 2, 3, 1])), "scale")
+        scores = g.node("Mul", g.node("MatMul", q, g.node("Transpose", k, perm=[0, 2, 3, 1])), scale)
         y = g.node("MatMul", g.node("Softmax", scores, axis=-1), v)
-        y = g.node("Reshape", g.node("Transpose", y, perm=[0, 2, 1, 3]), "join")
+        y = g.node("Reshape", g.node("Transpose", y, perm=[0, 2, 1, 3]), join)
         x = layer_norm(g, g.node("Add", dense(g, y, width, width), x), width)
         y = g.node("Gelu", dense(g, x, width, 4 * width), domain="com.microsoft")
         x = layer_norm(g, g.node("Add", dense(g, y, 4 * width, width), x), width)
@@ -218,14 +216,13 @@ def memory(swap, changed):
         with open("/proc/self/status") as file:
             return next(int(line.split()[1]) * 1024 for line in file if line.startswith(key))
 
-    swap(0)
     before = resident("VmRSS:")
     with open("/proc/self/clear_refs", "w") as file:
         file.write("5")  # the peak begins anew
     for turn in range(6):
         swap(turn % 2)
     peak = resident("VmHWM:")
-    print(f"  at most {(peak - before) / changed:.2f} times the changed weights are added to memory while swapping")
+    print(f"  swapping adds at most {(peak - before) / changed:.2f} times the changed weights to memory")
 
 
 def check(got, expected):

@@ -1,37 +1,49 @@
 #include "tensor/not_finite.h"
 
-#include <algorithm>
+#include <cstring>
 
 namespace tenon {
 
 namespace {
 
-// All exponent bits set. A plain loop without branches inside a block, which compilers turn into vector code.
-template <class Bits>
-bool any_with_exponent(const TensorView& view, Bits exponent) {
-  constexpr size_t kBlock = 4096;
-  const auto elements = view.as<const Bits>();
-  for (size_t begin = 0; begin < elements.size(); begin += kBlock) {
-    const size_t end = std::min(elements.size(), begin + kBlock);
-    Bits found = 0;
-    for (size_t i = begin; i < end; ++i) found |= (elements[i] & exponent) == exponent ? Bits{1} : Bits{0};
-    if (found) return true;
+// Elements of a word side by side. Without its sign, an element whose exponent bits are all set, and no other, reaches
+// the sign bit when the lowest exponent bit is added, and never its neighbour.
+struct Lanes {
+  uint64_t without_signs, exponent_step;
+};
+
+bool any_overflow(Lanes lanes, uint64_t a, uint64_t b, uint64_t c, uint64_t d) {
+  const auto sum = [&](uint64_t word) { return (word & lanes.without_signs) + lanes.exponent_step; };
+  return ((sum(a) | sum(b) | sum(c) | sum(d)) & ~lanes.without_signs) != 0;
+}
+
+bool any_not_finite(const char* bytes, size_t size, Lanes lanes) {
+  uint64_t words[4];
+  for (; size >= sizeof words; bytes += sizeof words, size -= sizeof words) {
+    std::memcpy(words, bytes, sizeof words);
+    if (any_overflow(lanes, words[0], words[1], words[2], words[3])) return true;
   }
-  return false;
+  std::memset(words, 0, sizeof words);
+  std::memcpy(words, bytes, size);
+  return any_overflow(lanes, words[0], words[1], words[2], words[3]);
 }
 
 }  // namespace
 
 bool has_not_finite(const TensorView& view) {
+  const auto check = [&](Lanes lanes) {
+    return any_not_finite(static_cast<const char*>(view.data), static_cast<size_t>(view.bytes()), lanes);
+  };
+  if (view.size() == 0) return false;
   switch (view.dtype) {
     case DType::Float32:
-      return any_with_exponent<uint32_t>(view, 0x7f800000u);
+      return check({0x7fffffff7fffffffu, 0x0080000000800000u});
     case DType::Float16:
-      return any_with_exponent<uint16_t>(view, 0x7c00);
+      return check({0x7fff7fff7fff7fffu, 0x0400040004000400u});
     case DType::BFloat16:
-      return any_with_exponent<uint16_t>(view, 0x7f80);
+      return check({0x7fff7fff7fff7fffu, 0x0080008000800080u});
     case DType::Float64:
-      return any_with_exponent<uint64_t>(view, 0x7ff0000000000000ull);
+      return check({0x7fffffffffffffffu, 0x0010000000000000u});
     default:
       return false;
   }

@@ -60,10 +60,11 @@ inline SampleArtifact sample_artifact() {
                    Tensor::of<Float16>({2}, std::span(other)), sample.sources[3]};
   using Place = SourceRecord::Place;
   const SourceInfo& scale = program.sources[1];
-  sample.contents.sources = {{.info = program.sources[0], .place = Place::Packed, .packed = 0},
-                             {.info = scale, .place = Place::Embedded},
-                             {.info = scale, .file = "weights.bin", .file_offset = 12, .file_bytes = 8, .place = Place::InFile},
-                             {.info = program.sources[2], .place = Place::Absent}};
+  sample.contents.sources = {
+      {.info = program.sources[0], .place = Place::Packed, .packed = 0},
+      {.info = scale, .place = Place::Embedded},
+      {.info = scale, .file = "weights.bin", .file_offset = 12, .file_bytes = 8, .place = Place::InFile},
+      {.info = program.sources[2], .place = Place::Absent}};
   for (size_t i = 0; i < sample.sources.size(); ++i)
     sample.contents.sources[i].content = content_hash(sample.sources[i]);
   const auto content = [&](size_t i) { return sample.contents.sources[i].content; };
