@@ -6,13 +6,6 @@
 
 namespace tenon {
 
-std::string readable_name(const wire::Node& node) {
-  if (!node.name.empty()) return std::string(node.name);
-  for (wire::Bytes output : node.outputs)
-    if (!output.empty()) return std::string(node.op_type) + "->" + std::string(output);
-  return std::string(node.op_type);
-}
-
 namespace {
 
 constexpr std::string_view type_text(wire::AttributeType type) {
