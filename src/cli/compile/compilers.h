@@ -11,7 +11,7 @@ struct CompilerInfo {
   std::string problem;  // "": it can be used here
 };
 
-// All there are, looked for now.
+// Every compiler that can be chosen, probed at the moment of the call.
 std::vector<CompilerInfo> probe_compilers();
 // The name for a name or alias; "" when there is none.
 std::string find_compiler(const std::string& name);
