@@ -28,7 +28,7 @@ nb::str decoded(std::string_view text) {
   return nb::steal<nb::str>(made);
 }
 
-const std::string& without_zero(const std::string& text, const char* what) {
+std::string without_zero(const std::string& text, const char* what) {
   if (text.find('\0') != std::string::npos)
     throw tenon::Error(TN_INVALID_ARGUMENT, std::string(what) + " must not hold a zero character");
   return text;

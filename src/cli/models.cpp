@@ -20,6 +20,10 @@ void check_is_file(const std::string& path) {
     throw Failure(kCannotLoad, path + ": the file is empty");
 }
 
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+}  // namespace
+
 void show_warnings(const std::string& path, const std::vector<std::string>& warnings, const Console& console) {
   constexpr size_t kShown = 10;
   const size_t shown = console.settings().verbose ? warnings.size() : std::min(warnings.size(), kShown);
@@ -27,10 +31,6 @@ void show_warnings(const std::string& path, const std::vector<std::string>& warn
   if (shown < warnings.size())
     console.warning(fmt::format("{}: {} more; -v shows them all", path, warnings.size() - shown));
 }
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
-}  // namespace
 
 std::string in_file(const std::string& file, const std::string& message) {
   if (message.starts_with(file + ":") || message.find("'" + file + "'") != std::string::npos)

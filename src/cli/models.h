@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "cli/console.h"
 #include "cli/failure.h"
@@ -11,6 +12,9 @@ namespace cli {
 
 // "<file>: <message>", with the file once.
 std::string in_file(const std::string& file, const std::string& message);
+
+// The first few, or all with -v.
+void show_warnings(const std::string& path, const std::vector<std::string>& warnings, const Console& console);
 
 // Reads a model and shows its warnings. Failure(kCannotLoad) when that is not possible.
 tenon::Model load_model(const std::string& path, const tenon::Options& options, const Console& console);

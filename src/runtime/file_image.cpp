@@ -68,7 +68,7 @@ class OtherFiles {
 
 class FileImage final : public Image {
  public:
-  FileImage(std::string where, std::vector<Face> faces, std::shared_ptr<const Artifact> file, std::string folder,
+  FileImage(std::string where, std::vector<Face> faces, std::shared_ptr<const Artifact> file, const std::string& folder,
             const OpenOptions& options)
       : where_(std::move(where)), faces_(std::move(faces)), file_(std::move(file)),
         others_(folder, {options.map, options.verify_weights, knows_family}), folders_{folder} {

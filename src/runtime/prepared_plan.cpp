@@ -23,7 +23,7 @@ bool PreparedPlan::is_fixed(PlanValueId value) const {
 }
 
 Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, int64_t cached_segments,
-                                                         std::shared_ptr<const std::vector<bool>> fixed_slots) {
+                                                         const std::shared_ptr<const std::vector<bool>>& fixed_slots) {
   std::unique_ptr<PreparedPlan> prepared(new PreparedPlan(plan));
   prepared->fixed_slots_ = fixed_slots;
   prepared->capacity_ = static_cast<size_t>(std::max<int64_t>(1, cached_segments));

@@ -46,8 +46,8 @@ struct Segment {
 class PreparedPlan {
  public:
   // fixed_slots: by slot, whether all weights that fit the program have the same elements there; null: none.
-  static Result<std::unique_ptr<PreparedPlan>> make(const Plan& plan, int64_t cached_segments,
-                                                    std::shared_ptr<const std::vector<bool>> fixed_slots = nullptr);
+  static Result<std::unique_ptr<PreparedPlan>> make(
+      const Plan& plan, int64_t cached_segments, const std::shared_ptr<const std::vector<bool>>& fixed_slots = nullptr);
 
   const Plan& plan() const { return plan_; }
   const Kernel& kernel(size_t step) const { return kernels_[step]; }

@@ -137,6 +137,11 @@ Status Publication::publish_into_folder() {
   for (const std::string& name : options_.names)
     if (auto weights = weights_named_by(folder_ + "/" + name); !weights.empty()) replaced.push_back(std::move(weights));
   if (!weights_name_.empty()) {
+    // Eight digits may be those of another file too, which somebody may need.
+    const auto other = Artifact::open(folder_ + "/" + weights_name_);
+    if (other.ok() && (*other)->content_id() != written_.content_id)
+      return invalid_argument("'{}/{}' exists and is another weights file; choose another name for the new one",
+                              folder_, weights_name_);
     TN_RETURN_IF_ERROR(rename_file(staging_ + "/" + weights_name_, folder_ + "/" + weights_name_));
     // Before any context file names it.
     TN_RETURN_IF_ERROR(sync_folder(folder_));

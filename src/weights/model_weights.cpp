@@ -86,7 +86,7 @@ class ModelWeights final : public WeightSource {
     add(std::move(name), proto.values.data_type, proto.dims,
         [this, &proto] { return wire::densify(proto, file_, external_.get(), kMaxDenseBytes); });
   }
-  void add_small(std::string name, Tensor tensor, bool certain) {
+  void add_small(std::string name, const Tensor& tensor, bool certain) {
     Description description{tensor.dtype(), tensor.dims(), certain};
     weights_.try_emplace(std::move(name), Weight{std::move(description), [tensor] { return Result<Tensor>(tensor); }});
   }

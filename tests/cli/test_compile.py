@@ -304,14 +304,24 @@ class TestValidation:
         assert result.json["models"][0]["validation"]["verdict"] in ("inconclusive", "same")
 
     def test_choices_of_ties_may_differ(self, tenon, tmp_path):
-        nodes = [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("ArgMax", ["h"], ["y"], axis=1)]
-        column = np.linspace(0.1, 1, 64, dtype=np.float32).reshape(64, 1)
-        weights = {"w": np.repeat(column, 8, axis=1)}
-        path = models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [3, 64])],
-                           [models.tensor("y", [3, 1], TensorProto.INT64)], weights)
+        # Two sums of the same numbers in another order: which is larger is decided by rounding.
+        count = 4096
+        w = np.random.default_rng(0).standard_normal((count, 1)).astype(np.float32) * np.float32(1e4)
+        weights = {"w": w, "v": w[::-1].copy(), "order": np.arange(count, dtype=np.int64)[::-1].copy()}
+        nodes = [
+            helper.make_node("MatMul", ["x", "w"], ["a"]),
+            helper.make_node("Gather", ["x", "order"], ["turned"], axis=1),
+            helper.make_node("MatMul", ["turned", "v"], ["b"]),
+            helper.make_node("Concat", ["a", "b"], ["both"], axis=1),
+            helper.make_node("ArgMax", ["both"], ["index"], axis=1),
+            helper.make_node("Cast", ["index"], ["y"], to=TensorProto.INT32),
+        ]
+        path = models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [64, count])],
+                           [models.tensor("y", [64, 1], TensorProto.INT32)], weights)
         result = tenon("compile", "-m", path, "--format", "json")
         assert result.code == DONE, result.err
-        assert result.json["models"][0]["validation"]["verdict"] == "same"
+        validation = result.json["models"][0]["validation"]
+        assert validation["verdict"] == "same" and validation["outputs"][0]["ties"] > 0
 
 
 class TestWeightFlags:

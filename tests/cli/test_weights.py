@@ -341,3 +341,16 @@ def test_set_from_a_folder_of_the_same_layout(tenon, tmp_path):
     assert len(result.json["groups"][0]["replaced"]) == 6
     expected = outputs_of(tenon, new, tmp_path)
     assert np.array_equal(expected["y"], outputs_of(tenon, "old/new_ctx.onnx", tmp_path)["y"])
+
+
+def test_setting_weights_again_keeps_what_is_still_needed(tenon, group, tmp_path):
+    base = weights_file(tmp_path / "out").name
+    for seed in (7, 8):
+        new = models.head(tmp_path / "new.onnx", "cat", backbone_seed=seed)
+        assert tenon("weights", "set", "out", "--from", new, "--in-place").code == DONE
+        # The weights of the other head are still in the first file.
+        files = [name for name in names_in(tmp_path / "out") if name.endswith(".bin")]
+        assert len(files) == 2 and base in files
+    assert tenon("verify", "out").code == DONE
+    assert tenon("compile", *flags(group), "--output-dir", "out", "--overwrite").code == DONE
+    assert weights_file(tmp_path / "out").name == base

@@ -32,6 +32,7 @@ import os, signal, sys, threading
 import numpy as np
 import tenon
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
 options = tenon.SessionOptions()
 options.add_session_config_entry("tenon.loop_limit", str(10**15))
 options.enable_profiling = "profile" in sys.argv
@@ -79,7 +80,8 @@ def test_other_handlers_are_called(tmp_path):
 def test_uncaught_ctrl_c_ends_the_process(tmp_path):
     (tmp_path / "endless.onnx").write_bytes(endless())
     script = textwrap.dedent("""
-        import sys, numpy as np, tenon
+        import signal, sys, numpy as np, tenon
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
         session = tenon.InferenceSession(sys.argv[1])
         print("ready", flush=True)
         session.run(None, {"x": np.ones(1, np.float32)})

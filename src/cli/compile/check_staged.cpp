@@ -94,13 +94,17 @@ class Check {
     const double rtol = request_["rtol"].number(), atol = request_["atol"].number();
     tn_comparison c = got.compare(wanted, rtol, atol);
     double allowed = 0;
+    int64_t ties = 0;
     if (wanted.kind() == TN_KIND_TENSOR && rtol < 0 && atol < 0) {
       const double share = tolerance(described_, tn_dtype_name(wanted.dtype()));
       allowed = epsilon(tn_dtype_name(wanted.dtype())) > 0 ? share * largest(wanted) : 0;
       if (c.mismatches > 0 && allowed > 0) c = got.compare(wanted, share, allowed);
-      if (c.comparable && c.mismatches > 0 && allowed == 0)
+      if (c.comparable && c.mismatches > 0 && allowed == 0) {
+        const int64_t others = c.mismatches;
         c.mismatches = unexplained_indices(model_, described_["graph"], context_, name, inputs, got, wanted,
                                            tolerance(described_, "float"));
+        ties = others - c.mismatches;
+      }
     }
     different_ = different_ || !c.comparable || c.mismatches > 0;
     nan_ += c.nan_pairs;
@@ -108,6 +112,7 @@ class Check {
                                {"comparable", c.comparable != 0},
                                {"elements", c.elements},
                                {"mismatches", c.mismatches},
+                               {"ties", ties},
                                {"nan", c.nan_pairs},
                                {"max_abs", c.max_abs},
                                {"max_rel", c.max_rel},

@@ -84,8 +84,7 @@ void check_names(const std::vector<ModelJob>& jobs, const CompileSettings& setti
 
 void load_jobs(std::vector<ModelJob>& jobs, const CompileSettings& settings, const Console& console) {
   for_each_parallel(jobs.size(), settings.jobs, [&](size_t i) { load_job(jobs[i], settings); });
-  for (const ModelJob& job : jobs)
-    for (const std::string& warning : job.warnings) console.warning(in_file(job.path, warning));
+  for (const ModelJob& job : jobs) show_warnings(job.path, job.warnings, console);
   if (!settings.pins.empty() || !settings.frozen.empty()) check_names(jobs, settings);
 }
 

@@ -162,7 +162,7 @@ json describe_packed(const ArtifactContents& contents) {
       if (model.slots[slot] < 0) continue;
       json& entry = packed[static_cast<size_t>(model.slots[slot])];
       if (entry["models"].empty() || entry["models"].back() != model.name) entry["models"].push_back(model.name);
-      if (entry["expression"] == "")
+      if (entry["expression"].get_ref<const std::string&>().empty())
         entry["expression"] = ExpressionText(*model.program, model.program->weight_program[slot]).text();
     }
   return packed;

@@ -44,7 +44,7 @@ tn_status* tn_system_json(char** text) {
          {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}, {"isas", cpu_isas()}}},
         {"threads", {{"cores", cpu.cores}, {"quota", cpu.quota}}},
         {"memory", {{"bytes", memory_bytes()}}},
-        {"providers", json::array({"reference"})},
+        {"providers", json::array({"cpu", "reference"})},
         {"libraries", libraries()},
         {"operators", all_ops().size()}};
     *text = api::copy_text(result.dump(2));
