@@ -32,6 +32,8 @@ class KernelServices {
   // Differs for every random step of every run, and is the same for the same session seed.
   virtual uint64_t random_stream() = 0;
   virtual int64_t max_loop_iterations() = 0;
+  // Called by kernels that move weights when they meet NaN or infinity on the way, from any thread.
+  virtual void note_not_finite() {}
   // Calls body(i) once for every i in [0, chunks), on several threads where the run has them, and returns after the
   // last call. Results must not depend on who runs which chunk.
   virtual void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) {

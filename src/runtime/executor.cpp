@@ -319,6 +319,9 @@ class PlanRun::Services final : public KernelServices {
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
     return z ^ (z >> 31);
   }
+  void note_not_finite() override {
+    if (auto* flag = run_.state().not_finite) flag->store(true, std::memory_order_relaxed);
+  }
   int64_t max_loop_iterations() override { return run_.state().limits->loop_iterations; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
     RunState& state = run_.state();

@@ -33,7 +33,8 @@ struct RunState {
   const Limits* limits = nullptr;
   const std::atomic<bool>* cancelled = nullptr;
   StopQuestion stop;
-  std::atomic<bool> stopped{false};                                // a kernel left off because the run must end
+  std::atomic<bool> stopped{false};         // a kernel left off because the run must end
+  std::atomic<bool>* not_finite = nullptr;  // set when a kernel that moves weights meets NaN or infinity
   std::chrono::steady_clock::time_point next_question, last_look;  // short runs end before the first
   int unwatched_calls = 0;
   uint64_t seed = 0;

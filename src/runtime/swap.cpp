@@ -29,13 +29,6 @@ void for_chunks(int64_t count, ThreadPool* pool, FunctionRef<void(int64_t, int64
     for (int64_t i = 0; i < chunks; ++i) one(i);
 }
 
-void copy_bytes(const TensorView& from, const TensorView& to, ThreadPool* pool) {
-  for_chunks(to.bytes(), pool, [&](int64_t begin, int64_t end) {
-    std::memcpy(static_cast<char*>(to.data) + begin, static_cast<const char*>(from.data) + begin,
-                static_cast<size_t>(end - begin));
-  });
-}
-
 bool any_not_finite(const TensorView& view, ThreadPool* pool) {
   const int64_t width = storage_bytes(view.dtype, 1).value_or(0);
   if (!is_float(view.dtype) || dtype_bits(view.dtype) < 16) return false;
@@ -44,6 +37,21 @@ bool any_not_finite(const TensorView& view, ThreadPool* pool) {
     const int64_t dims[] = {end - begin};
     const TensorView part{view.dtype, dims, static_cast<char*>(view.data) + begin * width};
     if (has_not_finite(part)) found.store(true, std::memory_order_relaxed);
+  });
+  return found;
+}
+
+// Copies elements and says whether there is NaN or infinity among them.
+bool copy_and_watch(const TensorView& from, const TensorView& to, ThreadPool* pool) {
+  std::atomic<bool> found{false};
+  const bool watches = is_float(from.dtype) && dtype_bits(from.dtype) >= 16;
+  const int64_t width = watches ? dtype_bits(from.dtype) / 8 : 1;
+  for_chunks(to.bytes() / width, pool, [&](int64_t begin, int64_t end) {
+    char* const source = static_cast<char*>(from.data) + begin * width;
+    std::memcpy(static_cast<char*>(to.data) + begin * width, source, static_cast<size_t>((end - begin) * width));
+    // Looked at while it is in the cache.
+    const int64_t dims[] = {end - begin};
+    if (watches && has_not_finite({from.dtype, dims, source})) found.store(true, std::memory_order_relaxed);
   });
   return found;
 }
@@ -84,37 +92,52 @@ class SlotMaker {
  private:
   Status make_slot(size_t slot, ThreadPool* pool) {
     const WeightEntry& entry = program_.weight_program[slot];
+    // What computing looks at anyway is not read twice.
+    const int watched = tools_.weights.watched_source(slot);
     std::vector<Value> inputs;
-    for (const int32_t id : entry.sources) {
-      TN_ASSIGN_OR_RETURN(Tensor tensor, read(static_cast<size_t>(id), pool));
+    for (size_t i = 0; i < entry.sources.size(); ++i) {
+      TN_ASSIGN_OR_RETURN(Tensor tensor, read(entry.sources[i]));
+      if (static_cast<int>(i) != watched && !tools_.weights.is_source(slot)) look_at(entry.sources[i], tensor, pool);
       inputs.emplace_back(std::move(tensor));
     }
     if (tools_.weights.is_source(slot)) {
-      TN_ASSIGN_OR_RETURN(snapshot_.slots[slot], own(*inputs[0].tensor(), pool));
+      TN_ASSIGN_OR_RETURN(snapshot_.slots[slot], own(entry.sources[0], *inputs[0].tensor(), pool));
       return {};
     }
     TN_ASSIGN_OR_RETURN(Tensor memory, tools_.spare.take(tools_.weights.dtype(slot), tools_.weights.dims(slot)));
-    Status status = tools_.weights.compute(slot, std::move(inputs), memory.view(), tools_.budget, pool);
+    const Tensor first = watched < 0 ? Tensor() : *inputs[static_cast<size_t>(watched)].tensor();
+    std::atomic<bool> found{false};
+    Status status = tools_.weights.compute(slot, std::move(inputs), memory.view(), tools_.budget, pool, &found);
     if (!status.ok())
       return std::move(status).in("weight '" + program_.sources[static_cast<size_t>(entry.sources[0])].name + "'");
+    if (found) look_at(entry.sources[static_cast<size_t>(watched)], first, pool);
     snapshot_.slots[slot] = std::move(memory);
     return {};
   }
 
-  // Looks at the elements while they come into the cache for packing.
-  Result<Tensor> read(size_t id, ThreadPool* pool) {
+  Result<Tensor> read(int32_t source) {
+    const auto id = static_cast<size_t>(source);
     auto tensor = snapshot_.sources[id]->value();
     if (!tensor.ok()) return std::move(tensor).status().in("weight '" + program_.sources[id].name + "'");
-    if (fresh_[id] && any_not_finite(tensor->view(), pool)) not_finite_[id].store(true, std::memory_order_relaxed);
     return tensor;
   }
 
+  void look_at(int32_t source, const Tensor& tensor, ThreadPool* pool) {
+    const auto id = static_cast<size_t>(source);
+    if (fresh_[id] && any_not_finite(tensor.view(), pool)) not_finite_[id].store(true, std::memory_order_relaxed);
+  }
+
   // The tensor itself when nobody can change it any more, else a copy.
-  Result<Tensor> own(const Tensor& tensor, ThreadPool* pool) {
-    if (lasting_ && tensor.owner()) return tensor;
+  Result<Tensor> own(int32_t source, const Tensor& tensor, ThreadPool* pool) {
     if (tensor.dtype() == DType::String) return Tensor::of<std::string>(tensor.dims(), tensor.as<std::string>());
+    if (lasting_ && tensor.owner()) {
+      look_at(source, tensor, pool);
+      return tensor;
+    }
     TN_ASSIGN_OR_RETURN(Tensor copy, tools_.spare.take(tensor.dtype(), tensor.dims()));
-    copy_bytes(tensor.view(), copy.view(), pool);
+    const auto id = static_cast<size_t>(source);
+    if (copy_and_watch(tensor.view(), copy.view(), pool) && fresh_[id])
+      not_finite_[id].store(true, std::memory_order_relaxed);
     return copy;
   }
 

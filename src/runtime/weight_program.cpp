@@ -1,5 +1,7 @@
 #include "runtime/weight_program.h"
 
+#include <algorithm>
+
 namespace tenon {
 
 Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr<const Program> program) {
@@ -39,14 +41,27 @@ int64_t WeightProgram::bytes(size_t slot) const {
   return dtype(slot) == DType::String ? 0 : *storage_bytes(dtype(slot), count_of(dims(slot)));
 }
 
+int WeightProgram::watched_source(size_t slot) const {
+  if (is_source(slot)) return -1;
+  const Plan& plan = *program_->weight_program[slot].expression;
+  for (const Step& step : plan.steps) {
+    if (step.family != "cpu/PackPanels") continue;
+    const auto it = std::ranges::find(plan.inputs, step.inputs[0], &PlanInput::value);
+    if (it != plan.inputs.end()) return static_cast<int>(it - plan.inputs.begin());
+  }
+  return -1;
+}
+
 Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result,
-                              const std::shared_ptr<MemoryBudget>& budget, ThreadPool* pool) const {
+                              const std::shared_ptr<MemoryBudget>& budget, ThreadPool* pool,
+                              std::atomic<bool>* not_finite) const {
   static const Limits limits;
   RunState state;
   state.weights = std::make_shared<WeightSnapshot>();
   state.budget = budget;
   state.limits = &limits;
   state.pool = pool;
+  state.not_finite = not_finite;
   // Slots are computed one after the other, so each gives its scratch back.
   state.keeps_arenas = false;
   const std::vector<OutputTarget> targets{result};

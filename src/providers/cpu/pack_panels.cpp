@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "base/checked_math.h"
 #include "ops/packed.h"
@@ -27,9 +28,10 @@ struct PackJob {
   int64_t panels() const { return ceil_div(columns, kPanelWidth); }
 };
 
-// Panels [first, last) of all groups' panels, steps [begin, end) of k; w is [N, K].
-void pack_rows(const PackJob& job, int64_t first, int64_t last, int64_t begin, int64_t end) {
+// Panels [first, last) of all groups' panels, steps [begin, end) of k; w is [N, K]. True when NaN or infinity is there.
+bool pack_rows(const PackJob& job, int64_t first, int64_t last, int64_t begin, int64_t end) {
   const int64_t panels = job.panels();
+  bool not_finite = false;
   for (int64_t panel = first; panel < last; ++panel) {
     const int64_t column = panel % panels * kPanelWidth, count = std::min(kPanelWidth, job.columns - column);
     const int64_t output = panel / panels * job.columns + column;
@@ -41,21 +43,23 @@ void pack_rows(const PackJob& job, int64_t first, int64_t last, int64_t begin, i
       if (job.scale && j < count) scale[static_cast<size_t>(j)] = job.scale[output + j];
     }
     float* to = job.to + (panel * job.depth + begin) * kPanelWidth;
-    job.kernels->transpose(rows.data(), end - begin, job.scale ? scale.data() : nullptr,
-                           job.streaming && count == kPanelWidth, to);
+    not_finite |= job.kernels->transpose(rows.data(), end - begin, job.scale ? scale.data() : nullptr,
+                                         job.streaming && count == kPanelWidth, to);
     for (int64_t k = 0; k < end - begin && count < kPanelWidth; ++k)
       std::fill(to + k * kPanelWidth + count, to + (k + 1) * kPanelWidth, 0.0f);
   }
+  return not_finite;
 }
 
 // The same where w is [K, N], one group.
-void pack_columns(const PackJob& job, int64_t first, int64_t last, int64_t begin, int64_t end) {
+bool pack_columns(const PackJob& job, int64_t first, int64_t last, int64_t begin, int64_t end) {
   const int64_t whole = std::min(last, job.columns / kPanelWidth), stride = job.depth * kPanelWidth;
   const float* from = job.from + begin * job.columns;
+  bool not_finite = false;
   if (first < whole)
-    job.kernels->copy(from + first * kPanelWidth, job.columns, end - begin, whole - first,
-                      job.scale ? job.scale + first * kPanelWidth : nullptr, job.streaming,
-                      job.to + first * stride + begin * kPanelWidth, stride);
+    not_finite = job.kernels->copy(from + first * kPanelWidth, job.columns, end - begin, whole - first,
+                                   job.scale ? job.scale + first * kPanelWidth : nullptr, job.streaming,
+                                   job.to + first * stride + begin * kPanelWidth, stride);
   for (int64_t panel = std::max(first, whole); panel < last; ++panel) {
     const int64_t column = panel * kPanelWidth, count = job.columns - column;
     for (int64_t k = begin; k < end; ++k) {
@@ -63,10 +67,12 @@ void pack_columns(const PackJob& job, int64_t first, int64_t last, int64_t begin
       std::fill(to, to + kPanelWidth, 0.0f);
       for (int64_t j = 0; j < count; ++j) {
         const float value = job.from[k * job.columns + column + j];
+        not_finite |= !std::isfinite(value);
         to[j] = job.scale ? value * job.scale[column + j] : value;
       }
     }
   }
+  return not_finite;
 }
 
 }  // namespace
@@ -93,8 +99,9 @@ Status run_cpu_pack_panels(KernelContext& c) {
   const int64_t depth_blocks = ceil_div(job.depth, depth_block), panel_blocks = ceil_div(panels, panel_block);
   c.parallel_for(depth_blocks * panel_blocks, [&](int64_t chunk) {
     const int64_t first = chunk / depth_blocks * panel_block, begin = chunk % depth_blocks * depth_block;
-    (kn ? pack_columns : pack_rows)(job, first, std::min(panels, first + panel_block), begin,
-                                    std::min(job.depth, begin + depth_block));
+    if ((kn ? pack_columns : pack_rows)(job, first, std::min(panels, first + panel_block), begin,
+                                        std::min(job.depth, begin + depth_block)))
+      c.services().note_not_finite();
   });
   return {};
 }

@@ -17,6 +17,30 @@ using V = hn::Vec<D>;
 constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 constexpr int kVectors = 16 / kLanes;  // of a panel's row
 
+// Remembers whether some element was NaN or infinite. Without its sign, such an element and no other reaches the sign
+// bit when the lowest exponent bit is added.
+class Watch {
+ public:
+  HWY_INLINE void see(V v) {
+    const auto bits = hn::BitCast(DU(), v);
+    seen_ = hn::Or(seen_, hn::Add(hn::And(bits, hn::Set(DU(), 0x7fffffffu)), hn::Set(DU(), 0x00800000u)));
+  }
+  HWY_INLINE void see_one(float value) {
+    uint32_t bits;
+    hwy::CopyBytes<sizeof bits>(&value, &bits);
+    seen_one_ |= (bits & 0x7fffffffu) + 0x00800000u;
+  }
+  HWY_INLINE bool found() const {
+    const auto signs = hn::ShiftRight<31>(seen_);
+    return seen_one_ >> 31 != 0 || !hn::AllTrue(DU(), hn::Eq(signs, hn::Zero(DU())));
+  }
+
+ private:
+  using DU = hn::RebindToUnsigned<D>;
+  hn::Vec<DU> seen_ = hn::Zero(DU());
+  uint32_t seen_one_ = 0;
+};
+
 template <bool Streaming>
 HWY_INLINE void put(V v, float* to) {
   if constexpr (Streaming)
@@ -60,7 +84,7 @@ HWY_INLINE void transpose_blocks(V* v) {
 
 // Four steps of k for all sixteen rows.
 template <bool Scaled, bool Streaming>
-HWY_INLINE void transpose_four(const float* const* rows, int64_t k, const V* scales, float* to) {
+HWY_INLINE void transpose_four(const float* const* rows, int64_t k, const V* scales, float* to, Watch& watch) {
   V v[kVectors][4];
 #pragma GCC unroll 4
   for (int part = 0; part < kVectors; ++part) {
@@ -73,6 +97,7 @@ HWY_INLINE void transpose_four(const float* const* rows, int64_t k, const V* sca
 #pragma GCC unroll 4
     for (int part = 0; part < kVectors; ++part) {
       V x = v[part][step];
+      watch.see(x);
       if constexpr (Scaled) x = hn::Mul(x, scales[part]);
       put<Streaming>(x, to + step * 16 + part * kLanes);
     }
@@ -80,20 +105,26 @@ HWY_INLINE void transpose_four(const float* const* rows, int64_t k, const V* sca
 #endif
 
 template <bool Scaled, bool Streaming>
-HWY_ATTR void transpose(const float* const* rows, int64_t depth, [[maybe_unused]] const float* scale, float* to) {
+HWY_ATTR bool transpose(const float* const* rows, int64_t depth, [[maybe_unused]] const float* scale, float* to) {
   int64_t k = 0;
+  Watch watch;
 #if HWY_TARGET != HWY_SCALAR
   V scales[kVectors];
   load_scales<Scaled>(scale, scales);
-  for (; k + 4 <= depth; k += 4) transpose_four<Scaled, Streaming>(rows, k, scales, to + k * 16);
+  for (; k + 4 <= depth; k += 4) transpose_four<Scaled, Streaming>(rows, k, scales, to + k * 16, watch);
 #endif
   for (; k < depth; ++k)
-    for (int j = 0; j < 16; ++j) to[k * 16 + j] = Scaled ? rows[j][k] * scale[j] : rows[j][k];
+    for (int j = 0; j < 16; ++j) {
+      watch.see_one(rows[j][k]);
+      to[k * 16 + j] = Scaled ? rows[j][k] * scale[j] : rows[j][k];
+    }
+  return watch.found();
 }
 
 template <bool Scaled, bool Streaming>
-HWY_ATTR void copy(const float* from, int64_t from_stride, int64_t depth, int64_t panels, const float* scale, float* to,
+HWY_ATTR bool copy(const float* from, int64_t from_stride, int64_t depth, int64_t panels, const float* scale, float* to,
                    int64_t panel_stride) {
+  Watch watch;
   for (int64_t k = 0; k < depth; ++k)
     for (int64_t p = 0; p < panels; ++p) {
       V scales[kVectors];
@@ -101,30 +132,29 @@ HWY_ATTR void copy(const float* from, int64_t from_stride, int64_t depth, int64_
 #pragma GCC unroll 4
       for (int part = 0; part < kVectors; ++part) {
         V x = hn::LoadU(D(), from + k * from_stride + p * 16 + part * kLanes);
+        watch.see(x);
         if constexpr (Scaled) x = hn::Mul(x, scales[part]);
         put<Streaming>(x, to + p * panel_stride + k * 16 + part * kLanes);
       }
     }
+  return watch.found();
 }
 
-void transpose_any(const float* const* rows, int64_t depth, const float* scale, bool streaming, float* to) {
-  if (streaming) {
-    scale ? transpose<true, true>(rows, depth, scale, to) : transpose<false, true>(rows, depth, scale, to);
-    hwy::FlushStream();
-  } else {
-    scale ? transpose<true, false>(rows, depth, scale, to) : transpose<false, false>(rows, depth, scale, to);
-  }
+bool transpose_any(const float* const* rows, int64_t depth, const float* scale, bool streaming, float* to) {
+  const auto run = [&](auto function) { return function(rows, depth, scale, to); };
+  if (!streaming) return scale ? run(transpose<true, false>) : run(transpose<false, false>);
+  const bool found = scale ? run(transpose<true, true>) : run(transpose<false, true>);
+  hwy::FlushStream();
+  return found;
 }
 
-void copy_any(const float* from, int64_t from_stride, int64_t depth, int64_t panels, const float* scale, bool streaming,
+bool copy_any(const float* from, int64_t from_stride, int64_t depth, int64_t panels, const float* scale, bool streaming,
               float* to, int64_t panel_stride) {
-  const auto run = [&](auto function) { function(from, from_stride, depth, panels, scale, to, panel_stride); };
-  if (streaming) {
-    scale ? run(copy<true, true>) : run(copy<false, true>);
-    hwy::FlushStream();
-  } else {
-    scale ? run(copy<true, false>) : run(copy<false, false>);
-  }
+  const auto run = [&](auto function) { return function(from, from_stride, depth, panels, scale, to, panel_stride); };
+  if (!streaming) return scale ? run(copy<true, false>) : run(copy<false, false>);
+  const bool found = scale ? run(copy<true, true>) : run(copy<false, true>);
+  hwy::FlushStream();
+  return found;
 }
 
 const PackKernels& kernels() {
