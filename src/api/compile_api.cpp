@@ -1,12 +1,14 @@
 // Models to artifacts.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <optional>
 #include <set>
 #include <span>
 #include <thread>
 
 #include "api/model_handle.h"
+#include "base/folder.h"
 #include "compiler/built_image.h"
 #include "plan/tensor_bytes.h"
 #include "runtime/api/artifact_handles.h"
@@ -62,7 +64,7 @@ Result<Hash128> made_from(const ImportedModel& model, const std::string& target,
   add(hash_bytes(model.file));
   for (const std::string& name : model.frozen_inputs) add(hash_bytes(name));
   for (const Constant& constant : *model.graph.constants) {
-    const bool outside = constant.load && (!constant.external || !model.path.ends_with(constant.external->file));
+    const bool outside = constant.load && (!constant.place || constant.place->file != file_name_of(model.path));
     if (!outside) continue;
     TN_ASSIGN_OR_RETURN(const Tensor tensor, constant.value());
     add(content_hash(tensor));
@@ -87,6 +89,7 @@ Status check_names(const CompileRequest& request, std::span<const tn_model* cons
 
 Result<ModelToBuild> compile_one(const CompileRequest& request, const std::shared_ptr<ImportedModel>& model,
                                  const std::string& name) {
+  const auto start = std::chrono::steady_clock::now();
   CompileOptions options = request.compile;
   options.target = request.target_of(name);
   // In a group each model pins what it has.
@@ -94,7 +97,9 @@ Result<ModelToBuild> compile_one(const CompileRequest& request, const std::share
   auto compiled = compile(model->graph, options);
   if (!compiled.ok()) return std::move(compiled).status().in(model->path);
   TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(*model, options.target, request.text));
-  return ModelToBuild{name, model, std::move(*compiled), hash_bytes(model->file), key};
+  const Hash128 content = hash_bytes(model->file);
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  return ModelToBuild{name, model, std::move(*compiled), content, key, seconds.count()};
 }
 
 // Several at a time; the first that fails, in their order, says why.

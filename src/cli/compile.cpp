@@ -61,17 +61,17 @@ class Compile final : public Command {
   }
 
   static Exit list(Console& console) {
-    Json document(Json::Array{});
-    Table table({"compiler", "", "here"});
-    for (const CompilerInfo& info : probe_compilers()) {
-      const std::string name = info.alias.empty() ? info.name : fmt::format("{} ({})", info.name, info.alias);
-      table.add({name, info.what, info.problem.empty() ? "usable" : "not usable: " + info.problem});
-      document.push(Json::Object{{"name", info.name},
-                                 {"description", info.what},
-                                 {"usable", info.problem.empty()},
-                                 {"reason", info.problem.empty() ? Json() : Json(info.problem)}});
+    const std::vector<CompilerInfo> compilers = probe_compilers();
+    if (console.is_json()) {
+      console.print_document(Json::Object{{"compilers", compilers_json(compilers)}});
+      return kDone;
     }
-    console.is_json() ? console.print_document(Json::Object{{"compilers", document}}) : console.print(table.text());
+    Table table({"compiler", "", "here"});
+    for (const CompilerInfo& info : compilers) {
+      const std::string name = info.alias.empty() ? info.name : fmt::format("{} ({})", info.name, info.alias);
+      table.add({name, info.what, info.state()});
+    }
+    console.print(table.text());
     return kDone;
   }
 

@@ -1,5 +1,6 @@
 // tenon sys: what Tenon is and what it found on this machine.
 #include "cli/arguments.h"
+#include "cli/compile/compilers.h"
 #include "cli/models.h"
 #include "cli/text.h"
 
@@ -20,8 +21,10 @@ class Sys final : public Command {
   Exit execute(Console& console) override {
     Json system = Json::parse(tenon::system_json());
     const int threads = make_context(console).threads();
+    const std::vector<CompilerInfo> compilers = probe_compilers();
     if (console.is_json()) {
       system.set("threads_used", threads);
+      system.set("compilers", compilers_json(compilers));
       console.print_document(system);
       return kDone;
     }
@@ -34,6 +37,8 @@ class Sys final : public Command {
                            system["threads"]["quota"].number())});
     table.add({"memory", human_bytes(system["memory"]["bytes"].integer())});
     table.add({"providers", joined(system["providers"])});
+    for (const CompilerInfo& info : compilers)
+      table.add({&info == compilers.data() ? "compilers" : "", info.name + ": " + info.state()});
     table.add({"operators", system["operators"].plain()});
     std::string libraries;
     for (const auto& [name, version] : system["libraries"].entries())
@@ -47,7 +52,7 @@ class Sys final : public Command {
 }  // namespace
 
 CommandInfo sys_command() {
-  return {"sys", "Show the version, the CPU and its features, threads, providers and libraries.",
+  return {"sys", "Show the version, the CPU and its features, threads, providers, compilers and libraries.",
           "  tenon sys\n"
           "  tenon sys --format json\n",
           []() -> std::unique_ptr<Command> { return std::make_unique<Sys>(); }};

@@ -1,6 +1,9 @@
 #include "compiler/built_image.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
 #include <map>
 #include <numeric>
 
@@ -20,7 +23,8 @@ struct Recipe {
 class BuiltImage final : public Image {
  public:
   BuiltImage(std::vector<ModelToBuild> models, const BuildOptions& options)
-      : models_(std::move(models)), options_(options), budget_(std::make_shared<MemoryBudget>(Limits().memory_bytes)) {}
+      : models_(std::move(models)), options_(options), budget_(std::make_shared<MemoryBudget>(Limits().memory_bytes)),
+        packing_time_(models_.size()) {}
 
   Status build() {
     std::ranges::sort(models_, {}, &ModelToBuild::name);
@@ -42,7 +46,23 @@ class BuiltImage final : public Image {
   std::string source_file(size_t model) const override { return file_name_of(models_[model].model->path); }
 
   Result<Tensor> packed(size_t index) const override {
+    const auto start = std::chrono::steady_clock::now();
     const Recipe& recipe = recipes_[index];
+    auto tensor = compute(recipe);
+    packing_time_[recipe.model] += (std::chrono::steady_clock::now() - start).count();
+    return tensor;
+  }
+  double seconds_spent(size_t model) const override {
+    const std::chrono::steady_clock::duration packing(packing_time_[model]);
+    return models_[model].seconds + std::chrono::duration<double>(packing).count();
+  }
+  Result<Tensor> source(size_t index) const override {
+    const auto& [model, id] = source_makers_[index];
+    return constant(model, id);
+  }
+
+ private:
+  Result<Tensor> compute(const Recipe& recipe) const {
     const WeightProgram& program = *programs_[recipe.model];
     const WeightEntry& entry = program.program().weight_program[recipe.slot];
     std::vector<Value> inputs;
@@ -55,12 +75,7 @@ class BuiltImage final : public Image {
     TN_RETURN_IF_ERROR(program.compute(recipe.slot, std::move(inputs), memory.view(), budget_, options_.pool.get()));
     return memory;
   }
-  Result<Tensor> source(size_t index) const override {
-    const auto& [model, id] = source_makers_[index];
-    return constant(model, id);
-  }
 
- private:
   Result<Tensor> constant(size_t model, int32_t id) const {
     const Constant& constant = models_[model].compiled.sources[static_cast<size_t>(id)];
     auto tensor = constant.value();
@@ -146,14 +161,14 @@ class BuiltImage final : public Image {
       record.place = SourceRecord::Place::Embedded;
     else if (options_.sources == KeepSources::None || options_.defer_weights)
       record.place = SourceRecord::Place::Absent;
-    else if (options_.sources == KeepSources::Embed || !constant.external)
+    else if (options_.sources == KeepSources::Embed || !constant.place)
       record.place = SourceRecord::Place::Embedded;
     else
       record.place = SourceRecord::Place::InFile;
-    if (constant.external) {
-      record.file = constant.external->file;
-      record.file_offset = constant.external->offset;
-      record.file_bytes = constant.external->bytes;
+    if (constant.place) {
+      record.file = constant.place->file;
+      record.file_offset = constant.place->offset;
+      record.file_bytes = constant.place->bytes;
     }
     const auto key =
         std::make_tuple(info.name, info.dtype, info.dims, content, record.place, record.file, record.file_offset);
@@ -224,6 +239,7 @@ class BuiltImage final : public Image {
   std::shared_ptr<SpareBuffers> spare_ = SpareBuffers::make();
   std::vector<std::unique_ptr<const WeightProgram>> programs_;
   ArtifactContents contents_;
+  mutable std::deque<std::atomic<int64_t>> packing_time_;  // by model, in ticks of the steady clock
   std::vector<Recipe> recipes_;                            // by packed tensor
   std::vector<std::pair<size_t, int32_t>> source_makers_;  // by source record: model, and number there
   std::vector<int32_t> identical_;                         // by source record: the packed tensor that is it

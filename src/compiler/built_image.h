@@ -15,6 +15,7 @@ struct ModelToBuild {
   std::shared_ptr<const ImportedModel> model;
   CompiledModel compiled;
   Hash128 source_content, made_from;
+  double seconds = 0;  // that compiling it took
 };
 
 struct BuildOptions {

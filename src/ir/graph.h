@@ -10,6 +10,7 @@
 
 #include "ops/op.h"
 #include "tensor/type.h"
+#include "weights/file_place.h"
 #include "wire/onnx_model.h"
 
 namespace tenon {
@@ -18,12 +19,6 @@ using NodeId = int32_t;
 using ValueId = int32_t;
 using ConstantId = int32_t;
 inline constexpr int32_t kNone = -1;
-
-// A region of a file beside the model.
-struct ExternalPlace {
-  std::string file;
-  int64_t offset = 0, bytes = 0;
-};
 
 // A constant of the model. Shared by all graphs of a model, so a body and its parent can read one weight.
 // Big ones stay where they are until somebody needs the bytes.
@@ -35,8 +30,8 @@ struct Constant {
   std::function<Result<Tensor>()> load;  // the others: reads, checks and aligns the bytes
   std::string asker;                     // who decided something by its elements; empty: nobody
   bool from_node = false;                // the value of a Constant node
-  // Where the bytes lie when they are outside the model file.
-  std::optional<ExternalPlace> external;
+  // Where the elements lie in the model's file or one beside it; nothing: they do not lie there as they are.
+  std::optional<FilePlace> place;
 
   static Constant of(std::string source, Tensor tensor) {
     return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr, {}, false, {}};

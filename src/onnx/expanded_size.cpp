@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "onnx/onnx_map.h"
+#include "weights/source_names.h"
 
 namespace tenon {
 

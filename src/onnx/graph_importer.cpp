@@ -8,6 +8,7 @@
 #include "onnx/op_versions.h"
 #include "onnx/required_attributes.h"
 #include "ops/unsupported.h"
+#include "weights/source_names.h"
 
 namespace tenon {
 
@@ -59,9 +60,7 @@ GraphImporter::GraphImporter(ModelImport& model, Graph& graph, GraphImporter* ou
     : model_(model), graph_(graph), outer_(outer), opsets_(opsets), call_(call),
       source_scope_(std::move(source_scope)) {}
 
-std::string GraphImporter::source_name(std::string_view name) const {
-  return source_scope_.empty() ? std::string(name) : source_scope_ + "/" + std::string(name);
-}
+std::string GraphImporter::source_name(std::string_view name) const { return tenon::source_name(source_scope_, name); }
 
 ValueId GraphImporter::lookup(std::string_view name) {
   const std::string key(name);
@@ -94,7 +93,8 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
       !proto.is_external && (proto.raw_data ? proto.raw_data->size() : proto.raw.size()) <= kSmallConstantBytes;
   auto owner = model_.model.bytes;
   auto external = model_.model.external;
-  Constant constant{std::move(source), *dtype, proto.dims, Tensor(), nullptr, {}, false, file_place(proto)};
+  const auto place = place_of(proto, model_.model.path, model_.model.file);
+  Constant constant{std::move(source), *dtype, proto.dims, Tensor(), nullptr, {}, false, place};
   if (small) {
     TN_ASSIGN_OR_RETURN(constant.tensor, wire::decode_tensor(proto, owner, external.get()));
   } else {
@@ -102,25 +102,6 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
     constant.load = [&proto, owner, external] { return wire::decode_tensor(proto, owner, external.get()); };
   }
   return constant;
-}
-
-// Elements that lie in a file as they are used can be found there again.
-std::optional<ExternalPlace> GraphImporter::file_place(const wire::TensorProto& proto) const {
-  const ImportedModel& model = model_.model;
-  if (model.path.empty()) return std::nullopt;
-  if (proto.is_external) {
-    const auto region = wire::external_region(proto);
-    if (!region.ok() || region->location.empty()) return std::nullopt;
-    const auto dtype = dtype_from_onnx(proto.data_type);
-    const auto count = checked_product(proto.dims);
-    const auto bytes = dtype && count ? storage_bytes(*dtype, *count) : std::nullopt;
-    if (!bytes) return std::nullopt;
-    return ExternalPlace{std::string(region->location), region->offset, *bytes};
-  }
-  if (!proto.raw_data || proto.raw_data->empty()) return std::nullopt;
-  const auto offset = proto.raw_data->data() - model.file.data();
-  return ExternalPlace{model.path.substr(model.path.rfind('/') + 1), static_cast<int64_t>(offset),
-                       static_cast<int64_t>(proto.raw_data->size())};
 }
 
 Status GraphImporter::add_constant(std::string_view name, Constant constant) {

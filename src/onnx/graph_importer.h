@@ -65,7 +65,6 @@ class GraphImporter {
   const std::string& source_scope() const { return source_scope_; }
 
  private:
-  std::optional<ExternalPlace> file_place(const wire::TensorProto& proto) const;
   Status import_node(const wire::Node& node);
   Status check_version(const wire::Node& node, std::string_view domain);
   Status import_constant(const wire::Node& node);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "onnx/graph_importer.h"
+#include "weights/source_names.h"
 
 namespace tenon {
 

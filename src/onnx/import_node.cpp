@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "onnx/graph_importer.h"
+#include "weights/source_names.h"
 
 namespace tenon {
 
@@ -167,7 +168,7 @@ std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const s
     fail(error(Code::ResourceLimit, "sub-graphs are nested more than {} deep (option 'max_nesting')",
                model.options.parse.max_nesting));
   } else {
-    const std::string scope = importer_.source_name(name_ + "." + std::string(name));
+    const std::string scope = attribute_name(importer_.source_scope(), name_, name);
     GraphImporter inner(model, *body, &importer_, importer_.opsets(), importer_.call(), scope);
     fail(inner.import_graph(*a->graphs[0], input_types, false).in("sub-graph '" + std::string(name) + "'"));
   }
@@ -218,7 +219,7 @@ ValueId ImportNode::constant(Tensor tensor) {
 }
 
 ValueId ImportNode::attribute_weight(std::string_view attribute, Tensor tensor) {
-  std::string source = importer_.source_name(name_ + "." + std::string(attribute));
+  std::string source = attribute_name(importer_.source_scope(), name_, attribute);
   return importer_.graph().add_constant(Constant::of(source, std::move(tensor)), source);
 }
 

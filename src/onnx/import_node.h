@@ -14,9 +14,6 @@ namespace tenon {
 
 class GraphImporter;
 
-// The node's name, or one made from its op and its first output.
-std::string readable_name(const wire::Node& node);
-
 // One ONNX node on its way into the graph: its attributes, inputs and a way to emit canonical nodes.
 // Wrong attributes and failed inference are remembered; the driver reports the first with the node's name.
 class ImportNode {

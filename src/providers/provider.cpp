@@ -12,7 +12,7 @@ Kernel find_kernel(std::string_view family) {
   if (family.starts_with(reference)) return {find_reference_kernel(family.substr(reference.size())), true};
   // Control flow only moves whole values between sub-plans, so packed elements stay packed.
   if (family.starts_with(control)) return {find_reference_kernel(family.substr(control.size())), false};
-  if (family.starts_with(cpu)) return {find_cpu_kernel(family.substr(cpu.size())), false};
+  if (family.starts_with(cpu)) return find_cpu_kernel(family.substr(cpu.size()));
   return {};
 }
 

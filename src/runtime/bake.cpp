@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 
 #include "plan/keys.h"
 #include "plan/tensor_bytes.h"
@@ -69,8 +70,8 @@ class ChangedImage final : public Image {
 class ModelBaker {
  public:
   ModelBaker(ChangedImage& result, const Image& base, const ModelRecord& model, const WeightSnapshot& before,
-             const WeightSnapshot& after)
-      : result_(result), base_(base), model_(model), before_(before), after_(after) {}
+             const WeightSnapshot& after, const WeightSource& source)
+      : result_(result), base_(base), model_(model), before_(before), after_(after), source_(source) {}
 
   Status bake(const std::vector<bool>& changed, std::map<std::pair<int32_t, Hash128>, int32_t>& known_sources) {
     const Program& program = *model_.program;
@@ -114,7 +115,7 @@ class ModelBaker {
     return result_.add_packed(std::move(record), std::nullopt, tensor);
   }
 
-  // Where the source was kept, the new one is kept too.
+  // The new one is kept as the old one was: inside, or as the name of a file that has it.
   int32_t add_source(size_t i, const Hash128& content, Tensor tensor, const ModelRecord& record) {
     SourceRecord source = base_source(i);
     const bool is_new = tensor.defined();
@@ -125,12 +126,18 @@ class ModelBaker {
       if (!entry.expression && entry.sources[0] == static_cast<int32_t>(i)) source.packed = record.slots[slot];
     }
     if (source.packed >= 0) source.place = SourceRecord::Place::Packed;
-    // A file that has the old bytes has not the new ones.
-    else if (is_new && source.place != SourceRecord::Place::Embedded)
-      source.place = SourceRecord::Place::Absent;
+    if (is_new) refer_to_file(source);
     source.offset = source.bytes = 0;
     const auto base = static_cast<size_t>(model_.sources[i]);
     return result_.add_source(std::move(source), is_new ? std::nullopt : std::optional(base), std::move(tensor));
+  }
+
+  void refer_to_file(SourceRecord& source) const {
+    const auto place = source_.place(source.info.name);
+    if (source.place == SourceRecord::Place::InFile && !place) source.place = SourceRecord::Place::Absent;
+    // The layout stays known where the new elements lie in no file.
+    if (place)
+      std::tie(source.file, source.file_offset, source.file_bytes) = std::tie(place->file, place->offset, place->bytes);
   }
 
   ChangedImage& result_;
@@ -138,6 +145,7 @@ class ModelBaker {
   const ModelRecord& model_;
   const WeightSnapshot& before_;
   const WeightSnapshot& after_;
+  const WeightSource& source_;
 };
 
 std::vector<bool> changed_sources(const Program& program, const SwapReport& report) {
@@ -183,7 +191,7 @@ Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const std::sh
     const SwapTools tools{*program, *spare, std::make_shared<MemoryBudget>(Limits().memory_bytes), pool.get(), &shared};
     auto made = make_new_weights(tools, *before, source, keep);
     if (!made.ok()) return std::move(made).status().in("model '" + model.name + "'");
-    ModelBaker baker(*result, *image, model, *before, *made->snapshot);
+    ModelBaker baker(*result, *image, model, *before, *made->snapshot, *source);
     TN_RETURN_IF_ERROR(baker.bake(changed_sources(*model.program, made->report), known_sources));
     baked.reports.push_back(std::move(made->report));
   }

@@ -41,7 +41,7 @@ std::shared_ptr<const SourceLayout> source_layout(const Image& image) {
   for (const SourceRecord& record : image.contents().sources)
     if (!record.file.empty() && !record.info.name.empty())
       (*layout)[record.info.name] = {
-          {record.info.dtype, record.info.dims, true}, record.file, record.file_offset, record.file_bytes};
+          {record.info.dtype, record.info.dims, true}, {record.file, record.file_offset, record.file_bytes}};
   return layout;
 }
 

@@ -31,6 +31,8 @@ class Image {
     int64_t offset = 0;
   };
   virtual Place place(size_t) const { return {}; }
+  // What compiling a model took, and packing the weights that it was the first to use.
+  virtual double seconds_spent(size_t) const { return 0; }
   // Checks every byte that is stored somewhere.
   virtual Status verify_bytes() const { return {}; }
 };

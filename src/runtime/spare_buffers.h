@@ -23,11 +23,12 @@ class SpareBuffers : public std::enable_shared_from_this<SpareBuffers> {
 
  private:
   SpareBuffers() = default;
-  void give_back(std::shared_ptr<Buffer> buffer);
+  class Block;
+  void give_back(std::shared_ptr<Block> block);
   void drop_surplus();
 
   mutable std::mutex mutex_;
-  std::map<int64_t, std::vector<std::shared_ptr<Buffer>>> spare_;  // by size
+  std::map<int64_t, std::vector<std::shared_ptr<Block>>> spare_;  // by size
   int64_t kept_ = 0, limit_ = 0;
 };
 

@@ -44,9 +44,9 @@ int64_t WeightProgram::bytes(size_t slot) const {
 int WeightProgram::watched_source(size_t slot) const {
   if (is_source(slot)) return -1;
   const Plan& plan = *program_->weight_program[slot].expression;
-  for (const Step& step : plan.steps) {
-    if (step.family != "cpu/PackPanels") continue;
-    const auto it = std::ranges::find(plan.inputs, step.inputs[0], &PlanInput::value);
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (!prepared_[slot]->kernel(i).watches_first_input) continue;
+    const auto it = std::ranges::find(plan.inputs, plan.steps[i].inputs[0], &PlanInput::value);
     if (it != plan.inputs.end()) return static_cast<int>(it - plan.inputs.begin());
   }
   return -1;

@@ -1,33 +1,13 @@
 #include "weights/model_weights.h"
 
-#include <fmt/format.h>
-
 #include <functional>
 
 #include "base/file.h"
+#include "weights/source_names.h"
 #include "wire/external_data.h"
 #include "wire/onnx_tensor.h"
 
 namespace tenon {
-
-std::string source_name(const std::string& scope, std::string_view name) {
-  return scope.empty() ? std::string(name) : scope + "/" + std::string(name);
-}
-
-std::string readable_name(const wire::Node& node) {
-  if (!node.name.empty()) return std::string(node.name);
-  for (wire::Bytes output : node.outputs)
-    if (!output.empty()) return fmt::format("{}->{}", node.op_type, output);
-  return std::string(node.op_type);
-}
-
-std::string body_scope(const std::string& scope, const wire::Node& node, std::string_view attribute) {
-  return source_name(scope, fmt::format("{}.{}", readable_name(node), attribute));
-}
-
-std::string function_scope(const wire::Function& function) {
-  return fmt::format("{}.{}", function.domain, function.name);
-}
 
 namespace {
 
@@ -66,21 +46,29 @@ class ModelWeights final : public WeightSource {
     if (tensor.ok()) return tensor;
     return std::move(tensor).status().in(path_);
   }
+  std::optional<FilePlace> place(const std::string& name) const override {
+    const auto it = weights_.find(name);
+    return it == weights_.end() ? std::nullopt : it->second.place;
+  }
 
  private:
   struct Weight {
     Description description;
     std::function<Result<Tensor>()> load;
+    std::optional<FilePlace> place;
   };
 
-  void add(std::string name, int64_t data_type, const std::vector<int64_t>& dims,
-           std::function<Result<Tensor>()> load) {
+  void add(std::string name, int64_t data_type, const std::vector<int64_t>& dims, std::function<Result<Tensor>()> load,
+           std::optional<FilePlace> place = std::nullopt) {
     const auto dtype = dtype_from_onnx(data_type);
-    if (dtype) weights_.try_emplace(std::move(name), Weight{{*dtype, dims, true}, std::move(load)});
+    if (!dtype) return;
+    weights_.try_emplace(std::move(name), Weight{{*dtype, dims, true}, std::move(load), std::move(place)});
   }
   void add_tensor(std::string name, const wire::TensorProto& proto) {
-    add(std::move(name), proto.data_type, proto.dims,
-        [this, &proto] { return wire::decode_tensor(proto, file_, external_.get()); });
+    add(
+        std::move(name), proto.data_type, proto.dims,
+        [this, &proto] { return wire::decode_tensor(proto, file_, external_.get()); },
+        place_of(proto, path_, file_->view()));
   }
   void add_sparse(std::string name, const wire::SparseTensorProto& proto) {
     add(std::move(name), proto.values.data_type, proto.dims,
@@ -88,7 +76,8 @@ class ModelWeights final : public WeightSource {
   }
   void add_small(std::string name, const Tensor& tensor, bool certain) {
     Description description{tensor.dtype(), tensor.dims(), certain};
-    weights_.try_emplace(std::move(name), Weight{std::move(description), [tensor] { return Result<Tensor>(tensor); }});
+    weights_.try_emplace(std::move(name),
+                         Weight{std::move(description), [tensor] { return Result<Tensor>(tensor); }, {}});
   }
 
   void add_graph(const std::string& scope, const wire::Graph& graph) {
@@ -101,10 +90,10 @@ class ModelWeights final : public WeightSource {
     for (const wire::Node& node : nodes) {
       const bool is_constant = node.op_type == "Constant" && node.outputs.size() == 1;
       for (const wire::Attribute& attribute : node.attributes) {
-        const std::string within = fmt::format("{}.{}", readable_name(node), attribute.name);
-        add_attribute(source_name(scope, is_constant ? std::string(node.outputs[0]) : within), attribute, is_constant);
+        const std::string within = attribute_name(scope, readable_name(node), attribute.name);
+        add_attribute(is_constant ? source_name(scope, node.outputs[0]) : within, attribute, is_constant);
         for (const auto& graph : attribute.graphs)
-          if (graph) add_graph(body_scope(scope, node, attribute.name), *graph);
+          if (graph) add_graph(within, *graph);
       }
     }
   }

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/folder.h"
 #include "weights/model_weights.h"
 #include "wire/external_data.h"
 #include "wire/npz.h"
@@ -13,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-class MemorySource final : public WeightSource {
+class MemorySource : public WeightSource {
  public:
   MemorySource(std::map<std::string, Tensor> tensors, bool lasting) : tensors_(std::move(tensors)), lasting_(lasting) {}
 
@@ -59,6 +60,10 @@ class SafetensorsSource final : public WeightSource {
     if (!entry) return error(Code::NotFound, "{} has no tensor '{}'", path_, name);
     return file_.read(*entry);
   }
+  std::optional<FilePlace> place(const std::string& name) const override {
+    const auto* entry = file_.find(name);
+    return entry ? std::optional(FilePlace{file_name_of(path_), entry->offset, entry->bytes}) : std::nullopt;
+  }
 
  private:
   std::string path_;
@@ -84,13 +89,17 @@ class FolderSource final : public WeightSource {
   Result<Tensor> read(const std::string& name) const override {
     const auto it = layout_.find(name);
     if (it == layout_.end()) return error(Code::NotFound, "nothing is known of a tensor '{}'", name);
-    const FileRegion& r = it->second;
-    const auto elements = wire::count_elements(r.description.dtype, r.description.dims);
-    if (!elements || storage_bytes(r.description.dtype, *elements) != r.bytes)
-      return invalid_argument("{} bytes do not fit the tensor '{}'", r.bytes, name);
-    TN_ASSIGN_OR_RETURN(const auto region, files_->read(r.file, r.offset, r.bytes));
-    return wire::tensor_over_bytes({r.description.dtype, *elements, r.bytes}, r.description.dims, region.bytes,
+    const auto& [description, place] = it->second;
+    const auto elements = wire::count_elements(description.dtype, description.dims);
+    if (!elements || storage_bytes(description.dtype, *elements) != place.bytes)
+      return invalid_argument("{} bytes do not fit the tensor '{}'", place.bytes, name);
+    TN_ASSIGN_OR_RETURN(const auto region, files_->read(place.file, place.offset, place.bytes));
+    return wire::tensor_over_bytes({description.dtype, *elements, place.bytes}, description.dims, region.bytes,
                                    region.owner);
+  }
+  std::optional<FilePlace> place(const std::string& name) const override {
+    const auto it = layout_.find(name);
+    return it == layout_.end() ? std::nullopt : std::optional(it->second.place);
   }
 
  private:
@@ -99,15 +108,33 @@ class FolderSource final : public WeightSource {
   std::map<std::string, FileRegion> layout_;
 };
 
-Result<std::map<std::string, Tensor>> read_npz(const std::string& path) {
-  TN_ASSIGN_OR_RETURN(const auto npz, wire::NpzFile::open(path));
-  std::map<std::string, Tensor> tensors;
-  for (const std::string& name : npz.names()) {
-    TN_ASSIGN_OR_RETURN(Tensor tensor, npz.read(name));
-    tensors.emplace(name, std::move(tensor));
+// What an array is stands in its own header, so all of them are read at once.
+class NpzSource final : public MemorySource {
+ public:
+  static Result<std::unique_ptr<WeightSource>> open(const std::string& path) {
+    TN_ASSIGN_OR_RETURN(auto npz, wire::NpzFile::open(path));
+    std::map<std::string, Tensor> tensors;
+    for (const std::string& name : npz.names()) {
+      auto tensor = npz.read(name);
+      if (!tensor.ok()) return std::move(tensor).status().in(path);
+      tensors.emplace(name, std::move(*tensor));
+    }
+    return std::unique_ptr<WeightSource>(new NpzSource(path, std::move(npz), std::move(tensors)));
   }
-  return tensors;
-}
+
+  std::string where() const override { return path_; }
+  std::optional<FilePlace> place(const std::string& name) const override {
+    const auto found = npz_.place(name);
+    return found ? std::optional(FilePlace{file_name_of(path_), found->first, found->second}) : std::nullopt;
+  }
+
+ private:
+  NpzSource(std::string path, wire::NpzFile npz, std::map<std::string, Tensor> tensors)
+      : MemorySource(std::move(tensors), true), path_(std::move(path)), npz_(std::move(npz)) {}
+
+  std::string path_;
+  wire::NpzFile npz_;
+};
 
 // A safetensors file begins with the length of a header that begins with a brace.
 bool looks_like_safetensors(std::string_view bytes) { return bytes.size() > 8 && bytes[7] == 0 && bytes[8] == '{'; }
@@ -127,10 +154,7 @@ Result<std::unique_ptr<WeightSource>> weights_in_folder(const std::string& folde
 Result<std::unique_ptr<WeightSource>> open_weight_source(const std::string& path) {
   TN_ASSIGN_OR_RETURN(const auto mapped, MappedFile::open(path));
   const std::string_view bytes = mapped->view();
-  if (bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6")) {
-    TN_ASSIGN_OR_RETURN(auto tensors, read_npz(path));
-    return weights_in_memory(std::move(tensors), true);
-  }
+  if (bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6")) return NpzSource::open(path);
   if (looks_like_safetensors(bytes)) {
     TN_ASSIGN_OR_RETURN(auto file, wire::SafetensorsFile::open(path));
     return std::unique_ptr<WeightSource>(std::make_unique<SafetensorsSource>(path, std::move(file)));

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tensor/tensor.h"
+#include "weights/file_place.h"
 
 namespace tenon {
 
@@ -27,6 +28,9 @@ class WeightSource {
   virtual std::optional<Description> find(const std::string& name) const = 0;
   // Views into mapped files where the elements can be used as they are.
   virtual Result<Tensor> read(const std::string& name) const = 0;
+  // Where in a file the elements lie as they are; nothing: they were made from what is in a file, or are in memory
+  // only.
+  virtual std::optional<FilePlace> place(const std::string& /*name*/) const { return std::nullopt; }
   // False when somebody else may write to the tensors later, so that they cannot be used in place.
   virtual bool lasting() const { return true; }
 };
@@ -36,11 +40,10 @@ Result<std::unique_ptr<WeightSource>> open_weight_source(const std::string& path
 // `lasting`: nobody writes to them any more.
 std::unique_ptr<WeightSource> weights_in_memory(std::map<std::string, Tensor> tensors, bool lasting);
 
-// Where the bytes of a tensor lie in a file of known layout.
+// A tensor in a file of known layout.
 struct FileRegion {
   WeightSource::Description description;
-  std::string file;  // relative to the folder
-  int64_t offset = 0, bytes = 0;
+  FilePlace place;
 };
 // A folder that holds files of the same names and layout as those that weights came from.
 Result<std::unique_ptr<WeightSource>> weights_in_folder(const std::string& folder,

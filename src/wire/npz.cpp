@@ -1,9 +1,11 @@
 #include "wire/npz.h"
 
+#include <algorithm>
 #include <deque>
 #include <set>
 
 #include "base/file.h"
+#include "wire/npy_header.h"
 
 namespace tenon::wire {
 
@@ -25,6 +27,12 @@ Result<Tensor> read_entry(const ZipEntry& entry, const std::shared_ptr<const voi
   return parse_npy(bytes, inflated, void_dtype, budget);
 }
 
+// Whether the elements are stored as a tensor has them.
+bool is_plain(const NpyHeader& header) {
+  const bool is_text = header.kind == 'U' || header.kind == 'S';
+  return !is_text && !header.big_endian && (!header.fortran_order || header.shape.size() < 2);
+}
+
 }  // namespace
 
 Result<NpzFile> NpzFile::open(const std::string& path) {
@@ -36,6 +44,7 @@ Result<NpzFile> NpzFile::open(const std::string& path) {
 
 Result<NpzFile> NpzFile::parse(Bytes bytes, std::shared_ptr<const void> owner) {
   NpzFile npz;
+  npz.archive_ = bytes;
   npz.owner_ = std::move(owner);
   TN_ASSIGN_OR_RETURN(npz.entries_, parse_zip(bytes));
   for (const ZipEntry& entry : npz.entries_) {
@@ -55,6 +64,17 @@ Result<Tensor> NpzFile::read(std::string_view name, std::optional<DType> void_dt
   std::string known;
   for (const std::string& other : names_) known += (known.empty() ? "'" : ", '") + other + "'";
   return error(Code::NotFound, "there is no array '{}'; there are: {}", name, known);
+}
+
+std::optional<std::pair<int64_t, int64_t>> NpzFile::place(std::string_view name) const {
+  const auto it = std::ranges::find(names_, name);
+  if (it == names_.end()) return std::nullopt;
+  const ZipEntry& entry = entries_[static_cast<size_t>(it - names_.begin())];
+  if (entry.deflated) return std::nullopt;
+  const auto header = parse_npy_header(entry.stored);
+  if (!header.ok() || !is_plain(*header)) return std::nullopt;
+  const Bytes elements = entry.stored.substr(header->data_offset);
+  return std::pair(elements.data() - archive_.data(), static_cast<int64_t>(elements.size()));
 }
 
 Status write_npz(const std::string& path, const std::vector<NamedTensor>& tensors) {

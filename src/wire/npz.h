@@ -1,7 +1,9 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "wire/npy.h"
@@ -20,10 +22,14 @@ class NpzFile {
   const std::vector<std::string>& names() const { return names_; }
   // See parse_npy for void_dtype. NotFound names the arrays there are.
   Result<Tensor> read(std::string_view name, std::optional<DType> void_dtype = std::nullopt) const;
+  // Where in the archive the elements of an array are, when they are there as a tensor has them; the offset and the
+  // bytes.
+  std::optional<std::pair<int64_t, int64_t>> place(std::string_view name) const;
   // Arrays that are not used where they are in the file take their memory from it. Before anything is read.
   void set_budget(std::shared_ptr<MemoryBudget> budget) { budget_ = std::move(budget); }
 
  private:
+  Bytes archive_;
   std::vector<ZipEntry> entries_;
   std::vector<std::string> names_;
   std::shared_ptr<const void> owner_;

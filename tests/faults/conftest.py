@@ -29,9 +29,9 @@ class Faults:
         result = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60)
         return result, log.read_text()
 
-    def plain(self, *arguments):
+    def plain(self, *arguments, **options):
         command = [self.program, *map(str, arguments)]
-        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60)
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, timeout=60, **options)
 
     def calls(self, arguments):
         """(system call, its number among calls of the same name) of everything that changes a folder."""

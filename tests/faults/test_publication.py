@@ -1,6 +1,7 @@
 """Whatever happens while results are published, a folder holds old models or new ones, each with its weights."""
 
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -109,7 +110,8 @@ def test_over_an_old_group(faults, heads, tmp_path, fault):
     check_every_call(faults, line, fault, "old", tmp_path / "kept", versions, line)
 
 
-def test_weights_in_place(faults, heads, tmp_path):
+@pytest.mark.parametrize("fault", [KILL, NO_SPACE])
+def test_weights_in_place(faults, heads, tmp_path, fault):
     heads(0)
     versions = {"old": expected_outputs(faults)}
     assert faults.plain(*compile_line()).returncode == 0
@@ -121,13 +123,36 @@ def test_weights_in_place(faults, heads, tmp_path):
     restore(faults, tmp_path / "kept")
     for name, number in faults.calls(line):
         restore(faults, tmp_path / "kept")
-        faults.run(line, "-e", f"inject={name}:{KILL}:when={number}")
+        result, _ = faults.run(line, "-e", f"inject={name}:{fault}:when={number}")
         found = state(faults, versions)
         assert set(found.values()) <= {"old", "new"} and len(found) == 2, (name, number)
+        if fault != KILL:
+            assert result.returncode in (0, 1) and result.stderr.startswith("tenon: ") == (result.returncode == 1)
+            assert result.returncode == 1 or list(found.values()) == ["new", "new"], (name, number)
         clean = faults.plain(*line)
         assert clean.returncode == 0, clean.stderr
         assert list(state(faults, versions).values()) == ["new", "new"]
         assert [n for n in strays(faults.folder / "out") if not n.endswith(".bin")] == [], (name, number)
+
+
+def test_short_writes(faults, heads, tmp_path):
+    """A file that may not grow further takes a part of what is written, and then nothing."""
+    heads(0)
+    versions = {"old": expected_outputs(faults)}
+    assert faults.plain(*compile_line()).returncode == 0
+    shutil.copytree(faults.folder / "out", tmp_path / "kept")
+    largest = max(path.stat().st_size for path in (faults.folder / "out").iterdir())
+    heads(1)
+    versions["new"] = expected_outputs(faults)
+    line = compile_line("--overwrite")
+    for limit in [*range(0, largest, largest // 20 + 1), largest - 1, largest]:
+        restore(faults, tmp_path / "kept")
+        result = faults.plain(*line, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),  # noqa: B023
+                              restore_signals=False)
+        assert result.returncode == (0 if limit >= largest else 1), (limit, result.stderr)
+        version = "old" if result.returncode else "new"
+        assert list(state(faults, versions).values()) == [version, version], limit
+        assert strays(faults.folder / "out") == [], limit
 
 
 @pytest.mark.parametrize("call, fault", [("mkdir", "error=EACCES"), ("mkdir", "error=EROFS"), ("fsync", "error=EIO"),

@@ -59,16 +59,19 @@ class Check {
     std::vector<tenon::Value> inputs(model_.input_count()), got, wanted;
     try {
       model_.fill_inputs(inputs, {{"seed", seed_}});
-      const tenon::Session reference(context_, model_, {{"provider", "reference"}, {"seed", seed_}});
+      tenon::Options options = session_options();
+      options.set("provider", "reference");
+      const tenon::Session reference(context_, model_, options);
       wanted = reference.run(inputs);
     } catch (const tenon::Error& error) {
       result_.set("verdict", "inconclusive");
       result_.set("message", std::string("the reference cannot run it: ") + error.what());
+      result_.set("short_of_memory", error.code() == TN_RESOURCE_LIMIT);
       // That the result can be loaded is still to be seen.
       inputs.clear();
     }
     const tenon::Model compiled = tenon::Model::load(request_["context"].text());
-    const tenon::Session session(context_, compiled, {{"seed", seed_}});
+    const tenon::Session session(context_, compiled, session_options());
     if (inputs.empty() && model_.input_count() > 0) return finish();
     if (wanted.empty() && model_.output_count() > 0) return finish();
     got = session.run(inputs);
@@ -80,6 +83,11 @@ class Check {
   tenon::Options context_options() const {
     tenon::Options options{{"threads", request_["threads"].plain()}};
     if (!request_["cpu_isa"].text().empty()) options.set("cpu_isa", request_["cpu_isa"].text());
+    return options;
+  }
+  tenon::Options session_options() const {
+    tenon::Options options{{"seed", seed_}};
+    if (request_["memory"].integer() > 0) options.set("memory_limit", request_["memory"].plain());
     return options;
   }
   tenon::Options load_options() const {

@@ -84,8 +84,23 @@ std::string problem_of(const std::string& name) {
 
 std::vector<CompilerInfo> probe_compilers() {
   std::vector<CompilerInfo> all;
-  for (const Known& known : kCompilers) all.push_back({known.name, known.alias, known.what, problem_of(known.name)});
+  std::string onnxruntime;  // asked once: it takes a process
+  for (const Known& known : kCompilers) {
+    const bool is_onnxruntime = std::string_view(known.name).starts_with("ort");
+    if (is_onnxruntime && onnxruntime.empty()) onnxruntime = onnxruntime_problem();
+    all.push_back({known.name, known.alias, known.what, is_onnxruntime ? onnxruntime : problem_of(known.name)});
+  }
   return all;
+}
+
+Json compilers_json(const std::vector<CompilerInfo>& compilers) {
+  Json list(Json::Array{});
+  for (const CompilerInfo& info : compilers)
+    list.push(Json::Object{{"name", info.name},
+                           {"description", info.what},
+                           {"usable", info.problem.empty()},
+                           {"reason", info.problem.empty() ? Json() : Json(info.problem)}});
+  return list;
 }
 
 std::string find_compiler(const std::string& name) {

@@ -157,6 +157,8 @@ bool GroupCompiler::publish(const tenon::Artifact& artifact, std::vector<ModelJo
   for (size_t i = 0; i < order.size(); ++i) order[i]->context_bytes = size_of(staged.path(i));
   const bool valid = !settings_.validate || validate(staged, order);
   const Json described = Json::parse(artifact.describe("models,packed"));
+  for (size_t i = 0; i < order.size(); ++i)
+    order[i]->seconds += described["models"].items()[i]["seconds_spent"].number();
   // Also after a failure: a model that has changed was compared with another one.
   if (!is_unchanged(described, order) || !valid) return false;
   describe_sharing(described, group, group_);
@@ -174,15 +176,21 @@ bool GroupCompiler::validate(const tenon::Publication& staged, const std::vector
     return true;
   }
   console_.progress("comparing with the reference");
-  for_each_parallel(order.size(), settings_.jobs, [&](size_t i) {
+  const int64_t jobs = std::min(settings_.jobs, static_cast<int64_t>(order.size()));
+  const auto try_out = [&](size_t i, int64_t share) {
     StagedCheck check{order[i]->path, staged.path(i)};
-    check.threads = std::max<int64_t>(1, context_.threads() / settings_.jobs);
+    check.threads = std::max<int64_t>(1, context_.threads() / share);
+    check.memory = Json::parse(tenon::system_json())["memory"]["limit"].integer() / share;
     check.cpu_isa = settings_.isa();
     check.freeze_all = settings_.freeze_all;
     check.frozen = settings_.frozen;
     order[i]->validation = validate_staged(check);
     order[i]->seconds += order[i]->validation["seconds"].number();
-  });
+  };
+  // Together they take no more memory than one may; one that needs more than its share gets all of it afterwards.
+  for_each_parallel(order.size(), jobs, [&](size_t i) { try_out(i, jobs); });
+  for (size_t i = 0; i < order.size() && jobs > 1; ++i)
+    if (order[i]->validation["short_of_memory"].boolean()) try_out(i, 1);
   bool good = true;
   for (ModelJob* job : order) {
     const std::string& verdict = job->validation["verdict"].text();

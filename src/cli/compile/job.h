@@ -17,7 +17,7 @@ struct ModelJob {
   std::string path, name, file;  // the model; what the group and the context file call it
   State state = State::Waiting;
   std::string error;
-  double seconds = 0;  // of loading, comparing and trying out this model alone
+  double seconds = 0;  // of loading, compiling, packing and trying out this model
   std::optional<tenon::Model> model;
   std::vector<std::string> warnings;
   int64_t nodes = 0, steps = 0, context_bytes = 0, packed_bytes = 0;

@@ -22,9 +22,16 @@ namespace {
 Json request_for(const StagedCheck& check) {
   Json frozen(Json::Array{});
   for (const std::string& name : check.frozen) frozen.push(name);
-  return Json::Object{{"model", check.model},        {"context", check.context}, {"threads", check.threads},
-                      {"seed", check.seed},          {"cpu_isa", check.cpu_isa}, {"freeze_all", check.freeze_all},
-                      {"frozen", std::move(frozen)}, {"rtol", check.rtol},       {"atol", check.atol}};
+  return Json::Object{{"model", check.model},
+                      {"context", check.context},
+                      {"threads", check.threads},
+                      {"seed", check.seed},
+                      {"memory", check.memory},
+                      {"cpu_isa", check.cpu_isa},
+                      {"freeze_all", check.freeze_all},
+                      {"frozen", std::move(frozen)},
+                      {"rtol", check.rtol},
+                      {"atol", check.atol}};
 }
 
 Json verdict(const char* word, const std::string& message) {

@@ -14,6 +14,7 @@ inline constexpr std::string_view kCheckStaged = "--check-staged";
 struct StagedCheck {
   std::string model, context;  // their paths
   int64_t threads = 0, seed = 1;
+  int64_t memory = 0;  // that runs may take; 0: the usual limit
   std::string cpu_isa;
   bool freeze_all = false;
   std::vector<std::string> frozen;
@@ -21,7 +22,8 @@ struct StagedCheck {
 };
 
 // Compares a context file with the model it was made from, in a process of its own, so that a crash there is only a
-// result. {verdict: "same" | "different" | "inconclusive" | "failed", message, outputs: [...], seconds}.
+// result. {verdict: "same" | "different" | "inconclusive" | "failed", message, outputs: [...], seconds}; with
+// short_of_memory when the verdict is inconclusive for that reason.
 Json validate_staged(const StagedCheck& check);
 
 // What that process does: reads the request, writes the result to standard output. The exit code of the program.

@@ -5,7 +5,7 @@
 namespace tenon {
 
 // By canonical op name; null when this provider has no kernel for the op.
-KernelFunction find_cpu_kernel(std::string_view op_name);
+Kernel find_cpu_kernel(std::string_view op_name);
 
 // Each in its own file.
 Status run_cpu_pack_panels(KernelContext& c);

@@ -21,6 +21,8 @@ constexpr int kVectors = 16 / kLanes;  // of a panel's row
 // bit when the lowest exponent bit is added.
 class Watch {
  public:
+  // Spelled out: an implicit one would be compiled for the base instruction set.
+  HWY_INLINE Watch() : seen_(hn::Zero(DU())) {}
   HWY_INLINE void see(V v) {
     const auto bits = hn::BitCast(DU(), v);
     seen_ = hn::Or(seen_, hn::Add(hn::And(bits, hn::Set(DU(), 0x7fffffffu)), hn::Set(DU(), 0x00800000u)));
@@ -37,7 +39,7 @@ class Watch {
 
  private:
   using DU = hn::RebindToUnsigned<D>;
-  hn::Vec<DU> seen_ = hn::Zero(DU());
+  hn::Vec<DU> seen_;
   uint32_t seen_one_ = 0;
 };
 

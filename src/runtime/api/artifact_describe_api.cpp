@@ -51,6 +51,7 @@ json describe_models(const Image& image) {
                       {"source_file", image.source_file(m)},
                       {"source_content", model.source_content.hex()},
                       {"made_from", model.made_from.hex()},
+                      {"seconds_spent", image.seconds_spent(m)},
                       {"steps", model.program->plan.steps.size()},
                       {"slots", model.slots.size()},
                       {"open_slots", open},
@@ -154,6 +155,7 @@ json describe_packed(const ArtifactContents& contents) {
                       {"dtype", dtype_name(record.dtype)},
                       {"shape", record.dims},
                       {"layout", record.layout},
+                      {"content", record.content == Hash128() ? json() : json(record.content.hex())},
                       {"bytes", bytes_of(record.dtype, record.dims)},
                       {"models", json::array()},
                       {"expression", ""}});

@@ -1,5 +1,4 @@
 // What the runtime tells as JSON: the machine, and profiles of runs.
-#include <unistd.h>
 #include <xxhash.h>
 #include <zlib.h>
 
@@ -8,13 +7,12 @@
 #include "base/cpu.h"
 #include "providers/cpu/isa.h"
 #include "runtime/api/handles.h"
+#include "runtime/limits.h"
 
 using namespace tenon;
 using nlohmann::json;
 
 namespace {
-
-int64_t memory_bytes() { return int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGE_SIZE); }
 
 // What Tenon is built from, by name and version.
 json libraries() {
@@ -43,7 +41,7 @@ tn_status* tn_system_json(char** text) {
         {"cpu",
          {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}, {"isas", cpu_isas()}}},
         {"threads", {{"cores", cpu.cores}, {"quota", cpu.quota}}},
-        {"memory", {{"bytes", memory_bytes()}}},
+        {"memory", {{"bytes", machine_memory()}, {"limit", default_memory_limit()}}},
         {"providers", json::array({"cpu", "reference"})},
         {"libraries", libraries()},
         {"operators", all_ops().size()}};

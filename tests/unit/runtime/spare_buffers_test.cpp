@@ -21,6 +21,15 @@ TEST(SpareBuffers, MemoryIsUsedAgain) {
   EXPECT_EQ(spare->kept_bytes(), 0);
 }
 
+TEST(SpareBuffers, LargeOnesHaveRoomBehindThem) {
+  const auto spare = SpareBuffers::make();
+  for (const int64_t bytes : {255 << 10, 256 << 10, (256 << 10) + 4095, 1 << 20}) {
+    const Tensor tensor = *spare->take(DType::UInt8, {bytes});
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(tensor.data()) % kBufferAlignment, 0u);
+    EXPECT_EQ(static_cast<const char*>(tensor.data())[bytes + static_cast<int64_t>(kBufferAlignment) - 1], 0);
+  }
+}
+
 TEST(SpareBuffers, KeepsNoMoreThanAsked) {
   const auto spare = SpareBuffers::make();
   spare->keep_at_most(500);

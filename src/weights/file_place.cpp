@@ -1,0 +1,26 @@
+#include "weights/file_place.h"
+
+#include "base/checked_math.h"
+#include "base/folder.h"
+#include "tensor/dtype.h"
+#include "wire/onnx_tensor.h"
+
+namespace tenon {
+
+std::optional<FilePlace> place_of(const wire::TensorProto& tensor, const std::string& path, wire::Bytes file) {
+  if (path.empty()) return std::nullopt;
+  if (tensor.is_external) {
+    const auto region = wire::external_region(tensor);
+    if (!region.ok() || region->location.empty()) return std::nullopt;
+    const auto dtype = dtype_from_onnx(tensor.data_type);
+    const auto count = checked_product(tensor.dims);
+    const auto bytes = dtype && count ? storage_bytes(*dtype, *count) : std::nullopt;
+    if (!bytes) return std::nullopt;
+    return FilePlace{std::string(region->location), region->offset, *bytes};
+  }
+  if (!tensor.raw_data || tensor.raw_data->empty()) return std::nullopt;
+  const auto offset = tensor.raw_data->data() - file.data();
+  return FilePlace{file_name_of(path), static_cast<int64_t>(offset), static_cast<int64_t>(tensor.raw_data->size())};
+}
+
+}  // namespace tenon
