@@ -55,17 +55,20 @@ Result<CompileRequest> read_compile_options(const tn_options* options) {
   return request;
 }
 
-// Of everything that decides about the result: the model file, what lies outside it, and the options.
-Result<Hash128> made_from(const ImportedModel& model, const std::string& target, const std::string& options) {
+// Of everything that decides about the result: the model file, whose hash is `file`, what lies outside it, and the
+// options.
+Result<Hash128> made_from(const ImportedModel& model, const Hash128& file, const std::string& target,
+                          const CompileRequest& request) {
   StreamingHash hash;
   const auto add = [&](const Hash128& part) { hash.add(part.hex()); };
   add(hash_bytes(target));
-  add(hash_bytes(options));
-  add(hash_bytes(model.file));
+  add(hash_bytes(request.text));
+  add(file);
   for (const std::string& name : model.frozen_inputs) add(hash_bytes(name));
   for (const Constant& constant : *model.graph.constants) {
-    const bool outside = constant.load && (!constant.place || constant.place->file != file_name_of(model.path));
-    if (!outside) continue;
+    const bool inside = constant.place && constant.place->file == file_name_of(model.path);
+    // Without weights they do not matter, and need not even be there.
+    if (inside || constant.source.empty() || (request.build.defer_weights && constant.load)) continue;
     TN_ASSIGN_OR_RETURN(const Tensor tensor, constant.value());
     add(content_hash(tensor));
   }
@@ -96,8 +99,8 @@ Result<ModelToBuild> compile_one(const CompileRequest& request, const std::share
   std::erase_if(options.pinned, [&](const std::string& pin) { return !has_weight(*model, pin); });
   auto compiled = compile(model->graph, options);
   if (!compiled.ok()) return std::move(compiled).status().in(model->path);
-  TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(*model, options.target, request.text));
   const Hash128 content = hash_bytes(model->file);
+  TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(*model, content, options.target, request));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   return ModelToBuild{name, model, std::move(*compiled), content, key, seconds.count()};
 }
@@ -132,6 +135,7 @@ tn_status* tn_compile(tn_context* context, const tn_model* const* models, const 
                       const tn_options* options, tn_artifact** artifact) {
   return api::guarded([&]() -> Status {
     if (!models || !names || !artifact) return invalid_argument("models, names and artifact must not be NULL");
+    if (count == 0) return invalid_argument("there is no model to compile");
     TN_ASSIGN_OR_RETURN(CompileRequest request, read_compile_options(options));
     request.build.pool = api::context_pool(context);
     std::set<std::string> known;
@@ -151,7 +155,8 @@ tn_status* tn_compile_key(const tn_model* model, const tn_options* options, char
   return api::guarded([&]() -> Status {
     if (!model || !key) return invalid_argument("model and key must not be NULL");
     TN_ASSIGN_OR_RETURN(const CompileRequest request, read_compile_options(options));
-    TN_ASSIGN_OR_RETURN(const Hash128 hash, made_from(*model->model, request.compile.target, request.text));
+    TN_ASSIGN_OR_RETURN(const Hash128 hash,
+                        made_from(*model->model, hash_bytes(model->model->file), request.compile.target, request));
     *key = api::copy_text(hash.hex());
     return {};
   });

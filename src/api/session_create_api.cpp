@@ -1,6 +1,7 @@
 #include "api/model_handle.h"
 #include "compiler/compile.h"
 #include "plan/context_model.h"
+#include "runtime/api/artifact_handles.h"
 #include "runtime/api/session_request.h"
 #include "runtime/file_image.h"
 
@@ -8,28 +9,37 @@ using namespace tenon;
 
 namespace {
 
-// What the compiled model's sources are: the file's, or the caller's tensors, which must have the same element type and
-// shape. The file stays open, so that its weights can be read again.
-Result<std::vector<std::shared_ptr<const SourceBytes>>> source_bytes(const CompiledModel& compiled,
-                                                                     const std::shared_ptr<ImportedModel>& model,
-                                                                     std::map<std::string, Value> given) {
-  std::vector<std::shared_ptr<const SourceBytes>> sources;
+// The model's own weights. The file stays open, so that they can be read again.
+WeightSnapshot own_weights(const CompiledModel& compiled, const std::shared_ptr<ImportedModel>& model) {
+  WeightSnapshot weights;
+  auto layout = std::make_shared<SourceLayout>();
   for (const Constant& constant : compiled.sources) {
     SourceBytes bytes{constant.tensor, nullptr, std::nullopt};
     if (constant.load) bytes.load = [model, load = constant.load] { return load(); };
-    if (const auto it = given.find(constant.source); it != given.end()) {
-      const Tensor& tensor = *it->second.tensor();
-      if (tensor.dtype() != constant.dtype || tensor.dims() != constant.dims)
-        return invalid_argument("the weight '{}' is {}{}, the tensor given for it is {}{}", constant.source,
-                                dtype_name(constant.dtype), shape_text(to_shape(constant.dims)),
-                                dtype_name(tensor.dtype()), shape_text(to_shape(tensor.dims())));
-      bytes = {tensor, nullptr, std::nullopt};
-      given.erase(it);
-    }
-    sources.push_back(std::make_shared<SourceBytes>(std::move(bytes)));
+    weights.sources.push_back(std::make_shared<SourceBytes>(std::move(bytes)));
+    if (constant.place && !constant.source.empty())
+      (*layout)[constant.source] = {{constant.dtype, constant.dims, true}, *constant.place};
   }
-  if (!given.empty()) return error(Code::NotFound, "the model has no weight called '{}'", given.begin()->first);
-  return sources;
+  weights.layout = std::move(layout);
+  return weights;
+}
+
+// Puts the caller's tensors in the place of weights, as a swap would, so that nothing the plan was decided by changes.
+Status take_given(const Program& program, const std::map<std::string, Value>& given, WeightSnapshot& weights) {
+  std::map<std::string, Tensor> tensors;
+  SwapOptions options;
+  options.partial = true;
+  for (const auto& [name, value] : given) {
+    tensors.emplace(name, *value.tensor());
+    options.only.push_back(name);
+  }
+  const auto source = weights_in_memory(tensors, false);
+  TN_ASSIGN_OR_RETURN(const PlannedSwap planned, plan_swap(program, weights, *source, options));
+  for (size_t i = 0; i < planned.changed.size(); ++i)
+    if (planned.changed[i])
+      weights.sources[i] =
+          std::make_shared<SourceBytes>(SourceBytes{tensors.at(program.sources[i].name), nullptr, std::nullopt});
+  return {};
 }
 
 // The symbols of input dimensions that carry a denotation, with the extents asked for.
@@ -61,14 +71,7 @@ Result<tn_session*> context_session(const ImportedModel& model, const tn_options
   settings.plan_key = record.plan_key;
   TN_ASSIGN_OR_RETURN(auto weights, image_weights(*image, 0));
   TN_ASSIGN_OR_RETURN(auto session, Session::make(request.apply(record.program), std::move(weights), settings));
-  if (options && !options->weights.empty()) {
-    std::map<std::string, Tensor> tensors;
-    SwapOptions swap;
-    swap.partial = swap.strict = true;
-    for (const auto& [name, value] : options->weights) tensors.emplace(name, *value.tensor());
-    const std::shared_ptr<const WeightSource> source = weights_in_memory(std::move(tensors), false);
-    TN_RETURN_IF_ERROR(session->set_weights(source, swap).status());
-  }
+  TN_RETURN_IF_ERROR(api::set_given_weights(options, *session));
   return api::make_session_handle(std::move(session));
 }
 
@@ -98,11 +101,11 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     }
     auto compiled = compile(model->model->graph, compile_options);
     if (!compiled.ok()) return std::move(compiled).status().in(model->model->path);
-    TN_ASSIGN_OR_RETURN(auto sources, source_bytes(*compiled, model->model,
-                                                   options ? options->weights : std::map<std::string, Value>()));
+    WeightSnapshot weights = own_weights(*compiled, model->model);
+    if (options) TN_RETURN_IF_ERROR(take_given(*compiled->program, options->weights, weights));
     if (!denotations.empty()) add_denoted(*model->model, denotations, request.dims);
-    TN_ASSIGN_OR_RETURN(auto made,
-                        Session::make(request.apply(compiled->program), std::move(sources), request.settings));
+    TN_ASSIGN_OR_RETURN(
+        auto made, Session::make_from_sources(request.apply(compiled->program), std::move(weights), request.settings));
     *session = api::make_session_handle(std::move(made));
     api::use_declared_names(*model->model, (*session)->input_types, (*session)->output_types);
     return {};

@@ -11,6 +11,12 @@
 
 namespace tenon {
 
+// "a/b/" and "a/b/." are other spellings of "a/b".
+std::string plain_folder(std::string path) {
+  while (path.size() > 1 && (path.ends_with('/') || path.ends_with("/."))) path.pop_back();
+  return path.empty() ? "." : path;
+}
+
 std::string folder_of(const std::string& path) {
   const size_t slash = path.rfind('/');
   if (slash == std::string::npos) return ".";
@@ -36,7 +42,8 @@ Status make_folders(const std::string& path) {
   if (is_folder(path)) return {};
   if (const std::string above = folder_of(path); above != path) TN_RETURN_IF_ERROR(make_folders(above));
   if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return io_error("cannot make the folder", path, errno);
-  return is_folder(path) ? Status() : io_error("cannot make the folder", path, ENOTDIR);
+  // What is published in it must not vanish with its name.
+  return is_folder(path) ? sync_folder(folder_of(path)) : io_error("cannot make the folder", path, ENOTDIR);
 }
 
 Result<std::vector<std::string>> list_folder(const std::string& path, bool folders) {
@@ -99,7 +106,8 @@ Result<FileLock> FileLock::make(const std::string& path) {
 bool FileLock::is_free(const std::string& path) {
   const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   // Without a lock file the maker was stopped before it could lock, or after it was done.
-  return !file.is_open() || ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+  if (!file.is_open()) return errno == ENOENT;
+  return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
 }
 
 }  // namespace tenon

@@ -8,6 +8,8 @@
 // Folders of the file system, for whoever publishes several files together.
 namespace tenon {
 
+// Without slashes or dots at the end, so that folder_of is the folder above; "." for an empty path.
+std::string plain_folder(std::string path);
 // "." for a name without a folder.
 std::string folder_of(const std::string& path);
 std::string file_name_of(const std::string& path);

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "base/folder.h"
+#include "plan/fixed_sources.h"
 #include "plan/keys.h"
 #include "plan/tensor_bytes.h"
 
@@ -27,7 +28,6 @@ class BuiltImage final : public Image {
         packing_time_(models_.size()) {}
 
   Status build() {
-    std::ranges::sort(models_, {}, &ModelToBuild::name);
     for (ModelToBuild& model : models_) {
       TN_ASSIGN_OR_RETURN(auto program, WeightProgram::make(model.compiled.program));
       programs_.push_back(std::move(program));
@@ -57,6 +57,7 @@ class BuiltImage final : public Image {
     return models_[model].seconds + std::chrono::duration<double>(packing).count();
   }
   Result<Tensor> source(size_t index) const override {
+    if (contents_.sources[index].place == SourceRecord::Place::Absent) return not_kept(contents_.sources[index]);
     const auto& [model, id] = source_makers_[index];
     return constant(model, id);
   }
@@ -83,11 +84,10 @@ class BuiltImage final : public Image {
     return tensor;
   }
 
-  // True for a weight that may still change: not a literal, and nothing was decided by it.
+  // True for weights that a complete set has. The values of Constant nodes are there whatever becomes of these.
   static std::vector<bool> open_sources(const Program& program) {
-    std::vector<bool> open;
-    for (const SourceInfo& source : program.sources) open.push_back(!source.name.empty());
-    for (const Guard& guard : program.guards) open[static_cast<size_t>(guard.source)] = false;
+    std::vector<bool> open = fixed_sources(program);
+    for (size_t i = 0; i < open.size(); ++i) open[i] = !open[i] && program.sources[i].expected;
     return open;
   }
 
@@ -100,10 +100,10 @@ class BuiltImage final : public Image {
     record.plan_key = plan_key(program);
     record.source_content = model.source_content;
     record.made_from = model.made_from;
-    const std::vector<bool> open = open_sources(program);
+    const std::vector<bool> fixed = fixed_sources(program), open = open_sources(program);
     TN_ASSIGN_OR_RETURN(const auto hashes, content_hashes(model, open));
     for (size_t i = 0; i < program.sources.size(); ++i)
-      record.sources.push_back(add_source(number, i, program.sources[i], hashes[i], open[i]));
+      record.sources.push_back(add_source(number, i, program.sources[i], hashes[i], fixed[i]));
     for (size_t slot = 0; slot < program.weight_program.size(); ++slot) {
       const WeightEntry& entry = program.weight_program[slot];
       const bool waits = options_.defer_weights &&
@@ -151,25 +151,14 @@ class BuiltImage final : public Image {
     return it->second;
   }
 
-  int32_t add_source(size_t model, size_t id, const SourceInfo& info, const Hash128& content, bool open) {
+  int32_t add_source(size_t model, size_t id, const SourceInfo& info, const Hash128& content, bool fixed) {
     SourceRecord record;
     record.info = info;
     record.info.expected = true;
     record.content = content;
     const Constant& constant = models_[model].compiled.sources[id];
-    if (!open)
-      record.place = SourceRecord::Place::Embedded;
-    else if (options_.sources == KeepSources::None || options_.defer_weights)
-      record.place = SourceRecord::Place::Absent;
-    else if (options_.sources == KeepSources::Embed || !constant.place)
-      record.place = SourceRecord::Place::Embedded;
-    else
-      record.place = SourceRecord::Place::InFile;
-    if (constant.place) {
-      record.file = constant.place->file;
-      record.file_offset = constant.place->offset;
-      record.file_bytes = constant.place->bytes;
-    }
+    record.place = fixed ? SourceRecord::Place::Embedded : place_of_open(info, constant.place.has_value());
+    if (constant.place) lie_in(record, *constant.place);
     const auto key =
         std::make_tuple(info.name, info.dtype, info.dims, content, record.place, record.file, record.file_offset);
     const auto [it, is_new] = sources_by_key_.emplace(key, static_cast<int32_t>(contents_.sources.size()));
@@ -179,6 +168,14 @@ class BuiltImage final : public Image {
       identical_.push_back(-1);
     }
     return it->second;
+  }
+
+  SourceRecord::Place place_of_open(const SourceInfo& info, bool lies_in_file) const {
+    using Place = SourceRecord::Place;
+    // What a complete set of weights does not have must be there when one comes.
+    if (options_.sources == KeepSources::None || options_.defer_weights)
+      return info.expected ? Place::Absent : Place::Embedded;
+    return options_.sources == KeepSources::Embed || !lies_in_file ? Place::Embedded : Place::InFile;
   }
 
   // The order of a permutation, and where each old index went.

@@ -115,7 +115,7 @@ Result<LoweredModel> lower(const Graph& graph, const LoweringRules& rules) {
   LoweredModel model;
   model.program = std::make_shared<Program>();
   TN_ASSIGN_OR_RETURN(model.program->plan, Lowering(graph, slots, rules).lower());
-  slots.finish(model);
+  TN_RETURN_IF_ERROR(slots.finish(model));
   return model;
 }
 

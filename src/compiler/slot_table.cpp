@@ -64,7 +64,7 @@ Result<WeightEntry> SlotTable::entry_of(const Graph& graph, const std::vector<No
   return entry;
 }
 
-void SlotTable::finish(LoweredModel& model) {
+Status SlotTable::finish(LoweredModel& model) {
   // What decided about the plan belongs to it, even if no step reads it.
   for (size_t i = 0; i < pool_.size(); ++i)
     if (!pool_[i].asker.empty() && !pool_[i].source.empty()) source_of(static_cast<ConstantId>(i));
@@ -73,10 +73,15 @@ void SlotTable::finish(LoweredModel& model) {
     const auto number = static_cast<int32_t>(model.program->sources.size());
     model.program->sources.push_back({constant.source, constant.dtype, constant.dims, !constant.from_node});
     model.sources.push_back(constant);
-    if (constant.asker.empty() || constant.source.empty()) continue;
-    model.program->guards.push_back({number, constant.asker, "elements", content_hash(constant.tensor).hex()});
+    // A literal is part of the plan: plans that differ in one must not pass for the same.
+    const bool is_literal = constant.source.empty();
+    if (constant.asker.empty() && !is_literal) continue;
+    TN_ASSIGN_OR_RETURN(const Tensor tensor, constant.value());
+    model.program->guards.push_back(
+        {number, is_literal ? "" : constant.asker, is_literal ? kLiteral : "elements", content_hash(tensor).hex()});
   }
   model.program->weight_program = std::move(entries_);
+  return {};
 }
 
 }  // namespace tenon

@@ -17,7 +17,7 @@ class SlotTable {
   // The slot of a value on the weight side of a graph.
   Result<int32_t> slot_of(const Graph& graph, const WeightSide& side, ValueId v);
   // Moves the sources and the weight program into a lowered model.
-  void finish(LoweredModel& model);
+  Status finish(LoweredModel& model);
 
  private:
   int32_t source_of(ConstantId id);

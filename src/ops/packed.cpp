@@ -37,6 +37,29 @@ Status check_pack_params(const PackPanelsParams& p) {
   return {};
 }
 
+Dim outputs_of(const Shape& w, bool kn) { return w[kn ? 1 : 0]; }
+
+Dim depth_of(const Shape& w, bool kn) {
+  Dim depth = kn ? w[0] : Dim(1);
+  for (size_t i = 1; i < w.size() && !kn; ++i) depth = depth * w[i];
+  return depth;
+}
+
+// Adds the outputs of further weights.
+Status add_neighbours(InferContext& c, const PackPanelsParams& p, const Dim& depth, Dim& outputs) {
+  const bool kn = p.source == "kn";
+  for (size_t i = 2; i < c.input_count(); ++i) {
+    if (p.groups != 1 || p.layout != kPanelsLayout)
+      return invalid_model("weights stand side by side in one group of {}", kPanelsLayout);
+    if (!c.has(i) || !c.shape(i) || c.shape(i)->size() != c.shape(0)->size() || depth_of(*c.shape(i), kn) != depth)
+      return invalid_model("weight {} does not fit beside the others", i);
+    if (!outputs.is_constant() || outputs.value() % kPanelWidth != 0)
+      return invalid_model("weights before weight {} do not fill whole panels", i);
+    outputs = outputs + outputs_of(*c.shape(i), kn);
+  }
+  return {};
+}
+
 Status infer_pack_panels(InferContext& c) {
   const auto& p = c.params<PackPanelsParams>();
   TN_RETURN_IF_ERROR(check_pack_params(p));
@@ -49,10 +72,10 @@ Status infer_pack_panels(InferContext& c) {
   const bool kn = p.source == "kn";
   if (w.empty() || (kn && w.size() != 2))
     return invalid_model("weights of shape {} cannot be packed from {}", shape_text(w), p.source);
-  const Dim outputs = w[kn ? 1 : 0];
-  Dim depth = kn ? w[0] : Dim(1);
-  for (size_t i = 1; i < w.size() && !kn; ++i) depth = depth * w[i];
+  Dim outputs = outputs_of(w, kn);
+  const Dim depth = depth_of(w, kn);
   TN_RETURN_IF_ERROR(check_groups(p.groups, outputs));
+  TN_RETURN_IF_ERROR(add_neighbours(c, p, depth, outputs));
   TN_RETURN_IF_ERROR(expect_shape(c, 1, "the scale", {outputs}));
   if (p.layout == kDepthwiseLayout)
     c.out(0, DType::Float32, Shape{panels_of(outputs), depth, Dim(kPanelWidth)});
@@ -123,7 +146,7 @@ Status infer_packed_conv(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::PackPanels>() {
-  return define<PackPanelsParams>({.inputs = {1, 2}, .outputs = {1, 1}, .infer = infer_pack_panels});
+  return define<PackPanelsParams>({.inputs = {1, kVariadic}, .outputs = {1, 1}, .infer = infer_pack_panels});
 }
 
 template <>

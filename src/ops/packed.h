@@ -15,7 +15,8 @@ inline constexpr int64_t kPanelWidth = 16;
 inline constexpr const char* kPanelsLayout = "panels16";
 inline constexpr const char* kDepthwiseLayout = "depthwise16";
 
-// PackPanels(w, scale?): w in a packed layout, output n multiplied by scale[n].
+// PackPanels(w, scale?, more...): w in a packed layout, output n multiplied by scale[n]. The outputs of further weights
+// of the same K stand beside those of w, which are whole panels then; only in one group of panels16.
 struct PackPanelsParams {
   std::string source = "nk";  // nk: w is [N, K...]; kn: w is [K, N]
   std::string layout = kPanelsLayout;

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/checked_math.h"
 #include "plan/artifact_records.h"
 #include "plan/tensor_bytes.h"
 
@@ -71,6 +72,7 @@ class ContentsCheck {
       return invalid_model("it has a place in a file without a name");
     if (source.file_offset < 0 || source.file_bytes < 0)
       return invalid_model("its place in '{}' is negative", source.file);
+    if (!source.file.empty()) TN_RETURN_IF_ERROR(check_region(source));
     if (!embedded && (source.offset != 0 || source.bytes != 0))
       return invalid_model("it has a place in this file and must not");
     if (source.place == Place::Packed) return check_packed_source(source);
@@ -80,6 +82,18 @@ class ContentsCheck {
     if (source.offset % kEntryAlignment != 0 || !lies_in(source.offset, source.bytes, frame_.at(Section::Embedded)))
       return invalid_model("its {} bytes at {} are outside their section", source.bytes, source.offset);
     return check_stored_size(source.info.dtype, source.info.dims, source.bytes);
+  }
+
+  // Strings are never elements as they lie in somebody's file.
+  static Status check_region(const SourceRecord& source) {
+    const auto count = checked_product(source.info.dims);
+    const auto bytes = count ? storage_bytes(source.info.dtype, *count) : std::nullopt;
+    // Such a file is opened by its name alone, beside the artifact.
+    if (source.file_has_names && (source.file.find('/') != std::string::npos || source.file == ".."))
+      return invalid_model("'{}' is no file beside the model", source.file);
+    if (source.info.dtype == DType::String || bytes != source.file_bytes)
+      return invalid_model("{} bytes of '{}' are not its elements", source.file_bytes, source.file);
+    return {};
   }
 
   Status check_packed_source(const SourceRecord& source) const {
@@ -114,11 +128,17 @@ class ContentsCheck {
     if (packed.layout != entry.layout)
       return invalid_model("slot {} has the layout '{}', packed tensor {} has '{}'", slot, entry.layout, id,
                            packed.layout);
-    if (entry.expression) return {};
+    if (entry.expression) return check_result(*entry.expression, slot, packed);
     const SourceInfo& source = program.sources[static_cast<size_t>(entry.sources[0])];
     if (packed.dtype != source.dtype || packed.dims != source.dims)
       return invalid_model("slot {} is the source '{}', packed tensor {} is not", slot, source.name, id);
     return {};
+  }
+
+  static Status check_result(const Plan& expression, size_t slot, const PackedRecord& packed) {
+    const Type& type = expression.values[static_cast<size_t>(expression.outputs[0])].type;
+    if (type.is_tensor() && type.dtype == packed.dtype && type.shape == to_shape(packed.dims)) return {};
+    return invalid_model("slot {} is not of the type that its expression gives", slot);
   }
 
   Status check_users() const {

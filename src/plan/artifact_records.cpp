@@ -92,6 +92,7 @@ class RecordsWriter {
       out.put(strings_.id(record.file));
       out.put(record.file_offset);
       out.put(record.file_bytes);
+      out.put(static_cast<uint8_t>(record.file_has_names));
       out.put(static_cast<uint8_t>(record.place));
       out.put(record.offset);
       out.put(record.bytes);
@@ -138,7 +139,7 @@ class RecordsReader {
   }
 
  private:
-  static constexpr size_t kModelBytes = 68, kSourceBytes = 69, kPackedBytes = 80;
+  static constexpr size_t kModelBytes = 68, kSourceBytes = 70, kPackedBytes = 80;
 
   std::string_view bytes_of(Section section) const {
     const SectionPlace& place = frame_.at(section);
@@ -199,6 +200,9 @@ class RecordsReader {
       TN_RETURN_IF_ERROR(read_text(in, record.file));
       record.file_offset = in.get<int64_t>();
       record.file_bytes = in.get<int64_t>();
+      const auto has_names = in.get<uint8_t>();
+      if (has_names > 1) return invalid_model("a flag of a source is {}", has_names);
+      record.file_has_names = has_names != 0;
       const auto place = in.get<uint8_t>();
       if (place > static_cast<uint8_t>(SourceRecord::Place::Embedded))
         return error(Code::Incompatible, "there is no place {} for sources; {}", place, kMadeByAnotherVersion);

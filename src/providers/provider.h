@@ -32,7 +32,7 @@ class KernelServices {
   // Differs for every random step of every run, and is the same for the same session seed.
   virtual uint64_t random_stream() = 0;
   virtual int64_t max_loop_iterations() = 0;
-  // Called from any thread by kernels that watch their first input, see Kernel.
+  // Called from any thread by kernels that watch their inputs, see Kernel.
   virtual void note_not_finite() {}
   // Calls body(i) once for every i in [0, chunks), on several threads where the run has them, and returns after the
   // last call. Results must not depend on who runs which chunk.
@@ -89,8 +89,8 @@ struct Kernel {
   KernelFunction function = nullptr;
   // The kernel sees sub-byte elements one per byte; call_kernel unpacks and packs around it.
   bool one_element_per_byte = false;
-  // The kernel reads every element of its first input and calls note_not_finite when one is NaN or infinite.
-  bool watches_first_input = false;
+  // The kernel looks at every element of its inputs and calls note_not_finite when one is NaN or infinite.
+  bool watches_inputs = false;
 };
 
 // The kernel of a family ("reference/Conv", "cpu/PackedConv", "control/If"); its function is null when no provider has

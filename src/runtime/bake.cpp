@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <tuple>
 
+#include "plan/fixed_sources.h"
 #include "plan/keys.h"
 #include "plan/tensor_bytes.h"
 
@@ -30,10 +30,9 @@ class ChangedImage final : public Image {
   Result<Tensor> source(size_t index) const override {
     const SourceRecord& record = contents_.sources[index];
     if (record.place == SourceRecord::Place::Packed) return packed(static_cast<size_t>(record.packed));
+    if (record.place == SourceRecord::Place::Absent) return not_kept(record);
     const Origin& origin = sources_[index];
-    if (origin.base) return base_->source(*origin.base);
-    if (origin.tensor.defined()) return origin.tensor;
-    return error(Code::NotFound, "the bytes of the source '{}' were not kept", record.info.name);
+    return origin.base ? base_->source(*origin.base) : Result<Tensor>(origin.tensor);
   }
   Place place(size_t index) const override {
     return packed_[index].base ? base_->place(*packed_[index].base) : Place{};
@@ -53,6 +52,12 @@ class ChangedImage final : public Image {
     sources_.push_back({base, std::move(tensor)});
     return static_cast<int32_t>(contents_.sources.size() - 1);
   }
+  // The packed tensor that a source is, as some model uses it.
+  void is_packed(int32_t source, int32_t packed) {
+    SourceRecord& record = contents_.sources[static_cast<size_t>(source)];
+    record.place = SourceRecord::Place::Packed;
+    record.packed = packed;
+  }
   ArtifactContents& editable() { return contents_; }
 
  private:
@@ -66,29 +71,35 @@ class ChangedImage final : public Image {
   std::map<Hash128, int32_t> by_key_;
 };
 
-// Makes one model of a changed image from that of the image below and a snapshot.
-class ModelBaker {
+// Makes the models of a changed image from those of the image below and new snapshots.
+class Baker {
  public:
-  ModelBaker(ChangedImage& result, const Image& base, const ModelRecord& model, const WeightSnapshot& before,
-             const WeightSnapshot& after, const WeightSource& source)
-      : result_(result), base_(base), model_(model), before_(before), after_(after), source_(source) {}
+  Baker(ChangedImage& result, const Image& base) : result_(result), base_(base) {}
 
-  Status bake(const std::vector<bool>& changed, std::map<std::pair<int32_t, Hash128>, int32_t>& known_sources) {
-    const Program& program = *model_.program;
-    ModelRecord record = model_;
+  Status add(const ModelRecord& model, const WeightSnapshot& before, const WeightSnapshot& after,
+             const std::vector<bool>& changed, const WeightSource& source) {
+    const Program& program = *model.program;
+    ModelRecord record = model;
     std::vector<Hash128> hashes;
     std::vector<Tensor> tensors(program.sources.size());
     for (size_t i = 0; i < program.sources.size(); ++i) {
-      hashes.push_back(base_source(i).content);
+      hashes.push_back(base_source(model, i).content);
       if (!changed[i]) continue;
-      TN_ASSIGN_OR_RETURN(tensors[i], after_.sources[i]->value());
+      TN_ASSIGN_OR_RETURN(tensors[i], after.sources[i]->value());
       hashes[i] = content_hash(tensors[i]);
     }
-    for (size_t slot = 0; slot < record.slots.size(); ++slot) record.slots[slot] = add_slot(slot, hashes);
+    for (size_t slot = 0; slot < record.slots.size(); ++slot)
+      record.slots[slot] = add_slot(model, slot, before.slots[slot], after.slots[slot], hashes);
     for (size_t i = 0; i < record.sources.size(); ++i) {
-      const auto [it, is_new] = known_sources.emplace(std::pair(model_.sources[i], hashes[i]), -1);
-      if (is_new) it->second = add_source(i, hashes[i], changed[i] ? tensors[i] : Tensor(), record);
+      const auto [it, is_new] = known_sources_.emplace(std::pair(model.sources[i], hashes[i]), -1);
+      if (is_new) it->second = add_source(model, i, hashes[i], changed[i] ? tensors[i] : Tensor(), source);
       record.sources[i] = it->second;
+    }
+    // One model may pack a source that another one uses as it is.
+    for (size_t slot = 0; slot < record.slots.size(); ++slot) {
+      const WeightEntry& entry = program.weight_program[slot];
+      if (!entry.expression && record.slots[slot] >= 0)
+        result_.is_packed(record.sources[static_cast<size_t>(entry.sources[0])], record.slots[slot]);
     }
     record.made_from = {};  // no compile of the source model would give this
     result_.editable().models.push_back(std::move(record));
@@ -96,56 +107,56 @@ class ModelBaker {
   }
 
  private:
-  const SourceRecord& base_source(size_t i) const {
-    return base_.contents().sources[static_cast<size_t>(model_.sources[i])];
+  const SourceRecord& base_source(const ModelRecord& model, size_t i) const {
+    return base_.contents().sources[static_cast<size_t>(model.sources[i])];
   }
 
-  int32_t add_slot(size_t slot, const std::vector<Hash128>& hashes) {
-    const Tensor& tensor = after_.slots[slot];
-    const int32_t old = model_.slots[slot];
-    if (!tensor.defined()) return -1;
-    if (old >= 0 && tensor.data() == before_.slots[slot].data())
-      return result_.add_packed(base_.contents().packed[static_cast<size_t>(old)], static_cast<size_t>(old), {});
-    const WeightEntry& entry = model_.program->weight_program[slot];
+  int32_t carry_over(int32_t packed) {
+    const auto index = static_cast<size_t>(packed);
+    return result_.add_packed(base_.contents().packed[index], index, {});
+  }
+
+  int32_t add_slot(const ModelRecord& model, size_t slot, const Tensor& before, const Tensor& after,
+                   const std::vector<Hash128>& hashes) {
+    const int32_t old = model.slots[slot];
+    if (!after.defined()) return -1;
+    if (old >= 0 && after.data() == before.data()) return carry_over(old);
+    const WeightEntry& entry = model.program->weight_program[slot];
     PackedRecord record;
-    record.key = packed_key(*model_.program, entry, hashes);
-    record.dtype = tensor.dtype();
-    record.dims = tensor.dims();
+    record.key = packed_key(*model.program, entry, hashes);
+    record.dtype = after.dtype();
+    record.dims = after.dims();
     record.layout = entry.layout;
-    return result_.add_packed(std::move(record), std::nullopt, tensor);
+    return result_.add_packed(std::move(record), std::nullopt, after);
   }
 
-  // The new one is kept as the old one was: inside, or as the name of a file that has it.
-  int32_t add_source(size_t i, const Hash128& content, Tensor tensor, const ModelRecord& record) {
-    SourceRecord source = base_source(i);
+  int32_t add_source(const ModelRecord& model, size_t i, const Hash128& content, Tensor tensor,
+                     const WeightSource& source) {
+    SourceRecord record = base_source(model, i);
+    record.content = content;
+    record.offset = record.bytes = 0;
     const bool is_new = tensor.defined();
-    source.content = content;
-    source.packed = -1;
-    for (size_t slot = 0; slot < record.slots.size(); ++slot) {
-      const WeightEntry& entry = model_.program->weight_program[slot];
-      if (!entry.expression && entry.sources[0] == static_cast<int32_t>(i)) source.packed = record.slots[slot];
-    }
-    if (source.packed >= 0) source.place = SourceRecord::Place::Packed;
-    if (is_new) refer_to_file(source);
-    source.offset = source.bytes = 0;
-    const auto base = static_cast<size_t>(model_.sources[i]);
-    return result_.add_source(std::move(source), is_new ? std::nullopt : std::optional(base), std::move(tensor));
+    if (is_new)
+      keep_as_before(record, source.place(record.info.name));
+    else if (record.place == SourceRecord::Place::Packed)
+      record.packed = carry_over(record.packed);
+    const auto base = static_cast<size_t>(model.sources[i]);
+    return result_.add_source(std::move(record), is_new ? std::nullopt : std::optional(base), std::move(tensor));
   }
 
-  void refer_to_file(SourceRecord& source) const {
-    const auto place = source_.place(source.info.name);
-    if (source.place == SourceRecord::Place::InFile && !place) source.place = SourceRecord::Place::Absent;
-    // The layout stays known where the new elements lie in no file.
-    if (place)
-      std::tie(source.file, source.file_offset, source.file_bytes) = std::tie(place->file, place->offset, place->bytes);
+  // The new elements are kept as the old ones were: inside, or as the name of a file that has them.
+  static void keep_as_before(SourceRecord& record, const std::optional<FilePlace>& place) {
+    using Place = SourceRecord::Place;
+    if (record.place == Place::Packed) record.place = place ? Place::InFile : Place::Embedded;
+    if (record.place == Place::InFile && !place) record.place = Place::Absent;
+    record.packed = -1;
+    // Where they lie in no file, the layout of the old ones stays known.
+    if (place) lie_in(record, *place);
   }
 
   ChangedImage& result_;
   const Image& base_;
-  const ModelRecord& model_;
-  const WeightSnapshot& before_;
-  const WeightSnapshot& after_;
-  const WeightSource& source_;
+  std::map<std::pair<int32_t, Hash128>, int32_t> known_sources_;  // by record below and content
 };
 
 std::vector<bool> changed_sources(const Program& program, const SwapReport& report) {
@@ -155,44 +166,36 @@ std::vector<bool> changed_sources(const Program& program, const SwapReport& repo
   return changed;
 }
 
-// Everything that is wrong with the new weights, for all models at once.
-Status check_all(const std::shared_ptr<const Image>& image, const WeightSource& source, const SwapOptions& options) {
-  std::optional<Code> code;
-  std::string text;
-  for (size_t m = 0; m < image->contents().models.size(); ++m) {
-    const ModelRecord& model = image->contents().models[m];
-    TN_ASSIGN_OR_RETURN(const auto before, image_weights(image, m));
-    const auto planned = plan_swap(*model.program, *before, source, options);
-    if (planned.ok()) continue;
-    if (!code || planned.status().code() == Code::GuardViolated) code = planned.status().code();
-    text += fmt::format("{}model '{}': {}", text.empty() ? "" : "\n", model.name, planned.status().to_string());
-  }
-  return code ? Status(*code, std::move(text)) : Status();
-}
-
 }  // namespace
 
-Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const std::shared_ptr<const WeightSource>& source,
+Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const SourceOfModel& source_of,
                         const SwapOptions& options, const std::shared_ptr<ThreadPool>& pool) {
+  const auto& models = image->contents().models;
   auto result = std::make_shared<ChangedImage>(image);
   BakedImage baked;
-  std::map<std::string, Tensor> shared;
-  std::map<std::pair<int32_t, Hash128>, int32_t> known_sources;
+  SharedSlots shared;
   const auto spare = SpareBuffers::make();
   SwapOptions keep = options;
   keep.keep_sources = true;
-  for (const ModelRecord& model : image->contents().models)
+  for (const ModelRecord& model : models)
     for (const SourceInfo& info : model.program->sources) keep.elsewhere.insert(info.name);
-  TN_RETURN_IF_ERROR(check_all(image, *source, keep));
-  for (size_t m = 0; m < image->contents().models.size(); ++m) {
-    const ModelRecord& model = image->contents().models[m];
-    TN_ASSIGN_OR_RETURN(const auto before, image_weights(image, m));
-    TN_ASSIGN_OR_RETURN(const auto program, WeightProgram::make(model.program));
+  std::vector<std::shared_ptr<const WeightSnapshot>> before;
+  std::vector<std::shared_ptr<const WeightSource>> sources;
+  SwapChecks checks;
+  for (size_t m = 0; m < models.size(); ++m) {
+    TN_ASSIGN_OR_RETURN(before.emplace_back(), image_weights(image, m));
+    TN_ASSIGN_OR_RETURN(sources.emplace_back(), source_of(*before[m]));
+    checks.add("model '" + models[m].name + "'", plan_swap(*models[m].program, *before[m], *sources[m], keep).status());
+  }
+  TN_RETURN_IF_ERROR(checks.finish());
+  Baker baker(*result, *image);
+  for (size_t m = 0; m < models.size(); ++m) {
+    TN_ASSIGN_OR_RETURN(const auto program, WeightProgram::make(models[m].program));
     const SwapTools tools{*program, *spare, std::make_shared<MemoryBudget>(Limits().memory_bytes), pool.get(), &shared};
-    auto made = make_new_weights(tools, *before, source, keep);
-    if (!made.ok()) return std::move(made).status().in("model '" + model.name + "'");
-    ModelBaker baker(*result, *image, model, *before, *made->snapshot, *source);
-    TN_RETURN_IF_ERROR(baker.bake(changed_sources(*model.program, made->report), known_sources));
+    auto made = make_new_weights(tools, *before[m], sources[m], keep);
+    if (!made.ok()) return std::move(made).status().in("model '" + models[m].name + "'");
+    const auto changed = changed_sources(*models[m].program, made->report);
+    TN_RETURN_IF_ERROR(baker.add(models[m], *before[m], *made->snapshot, changed, *sources[m]));
     baked.reports.push_back(std::move(made->report));
   }
   result->editable().made_by = image->contents().made_by;
@@ -200,38 +203,55 @@ Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const std::sh
   return baked;
 }
 
+namespace {
+
+// Records that some model needs as they are: what it was decided by, and what no set of weights brings.
+std::vector<bool> records_that_stay(const ArtifactContents& contents) {
+  std::vector<bool> stay(contents.sources.size(), false);
+  for (const ModelRecord& model : contents.models) {
+    const std::vector<bool> fixed = fixed_sources(*model.program);
+    for (size_t i = 0; i < fixed.size(); ++i)
+      if (fixed[i] || !model.program->sources[i].expected) stay[static_cast<size_t>(model.sources[i])] = true;
+  }
+  return stay;
+}
+
+}  // namespace
+
 Result<std::shared_ptr<const Image>> strip(const std::shared_ptr<const Image>& image) {
   auto result = std::make_shared<ChangedImage>(image);
   const ArtifactContents& all = image->contents();
+  const std::vector<bool> stay = records_that_stay(all);
+  const auto carry_over = [&](int32_t packed) {
+    const auto index = static_cast<size_t>(packed);
+    return result->add_packed(all.packed[index], index, {});
+  };
   std::map<int32_t, int32_t> sources;
   for (const ModelRecord& model : all.models) {
-    const auto fixed = fixed_slots(*model.program);
     ModelRecord record = model;
     for (size_t slot = 0; slot < record.slots.size(); ++slot) {
+      const auto& needs = model.program->weight_program[slot].sources;
+      const bool stays = std::ranges::all_of(
+          needs, [&](int32_t id) { return stay[static_cast<size_t>(model.sources[static_cast<size_t>(id)])]; });
       int32_t& id = record.slots[slot];
-      if (id < 0) continue;
-      id = (*fixed)[slot] ? result->add_packed(all.packed[static_cast<size_t>(id)], static_cast<size_t>(id), {}) : -1;
+      if (id >= 0) id = stays ? carry_over(id) : -1;
     }
-    std::vector<bool> fixed_source(model.sources.size());
-    for (size_t i = 0; i < model.sources.size(); ++i) fixed_source[i] = model.program->sources[i].name.empty();
-    for (const Guard& guard : model.program->guards) fixed_source[static_cast<size_t>(guard.source)] = true;
-    for (size_t i = 0; i < record.sources.size(); ++i) {
-      const int32_t old = record.sources[i];
-      const auto [it, is_new] = sources.emplace(old, -1);
+    for (int32_t& id : record.sources) {
+      const auto old = static_cast<size_t>(id);
+      const auto [it, is_new] = sources.emplace(id, -1);
       if (is_new) {
-        SourceRecord source = all.sources[static_cast<size_t>(old)];
-        if (!fixed_source[i]) {
+        SourceRecord source = all.sources[old];
+        if (!stay[old]) {
           source.place = SourceRecord::Place::Absent;
           source.content = {};
           source.offset = source.bytes = 0;
           source.packed = -1;
         } else if (source.packed >= 0) {
-          source.packed = result->add_packed(all.packed[static_cast<size_t>(source.packed)],
-                                             static_cast<size_t>(source.packed), {});
+          source.packed = carry_over(source.packed);
         }
-        it->second = result->add_source(std::move(source), static_cast<size_t>(old), {});
+        it->second = result->add_source(std::move(source), old, {});
       }
-      record.sources[i] = it->second;
+      id = it->second;
     }
     record.made_from = {};
     result->editable().models.push_back(std::move(record));

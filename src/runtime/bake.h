@@ -11,7 +11,7 @@ struct BakedImage {
 
 // The image with other weights: plans, names and everything else stay as they are, and so does the image it is made
 // from. Needs no session and no compiler.
-Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const std::shared_ptr<const WeightSource>& source,
+Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const SourceOfModel& source_of,
                         const SwapOptions& options, const std::shared_ptr<ThreadPool>& pool);
 
 // The image without the weights that can be set: plans, and what they were decided by.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <mutex>
 
 #include "base/confined_folders.h"
@@ -21,15 +22,18 @@ bool knows_family(std::string_view family) { return find_kernel(family).function
 
 // A context model that was read, with what keeps its strings alive.
 struct Face {
-  std::string path;  // empty: from memory
+  std::string path;    // empty: from memory
+  std::string folder;  // of its weights file; empty: they must be inside
   std::shared_ptr<const void> owner;
   wire::Model model;
   ContextNode context;
 };
 
-Result<Face> read_face(std::string_view bytes, std::shared_ptr<const void> owner, std::string path) {
+Result<Face> read_face(std::string_view bytes, std::shared_ptr<const void> owner, std::string path,
+                       std::string folder) {
   Face face;
   face.path = std::move(path);
+  face.folder = std::move(folder);
   face.owner = std::move(owner);
   TN_ASSIGN_OR_RETURN(face.model, wire::parse_model(bytes, {}));
   TN_ASSIGN_OR_RETURN(face.context, read_context_model(face.model));
@@ -125,7 +129,7 @@ class FileImage final : public Image {
     return error(Code::NotFound, "the source '{}' is not to be had: {}", record.info.name, reasons);
   }
   Result<Tensor> from_folder(const std::string& folder, const SourceRecord& record) const {
-    TN_ASSIGN_OR_RETURN(auto files, wire::FolderExternalData::in_folder(folder));
+    TN_ASSIGN_OR_RETURN(auto files, source_files(folder, record.file));
     TN_ASSIGN_OR_RETURN(auto region, files->read(record.file, record.file_offset, record.file_bytes));
     if (hash_bytes(region.bytes) != record.content)
       return invalid_argument("'{}/{}' has other bytes than when the artifact was made", folder, record.file);
@@ -137,10 +141,26 @@ class FileImage final : public Image {
     return tensor;
   }
 
+  // Opened once. The file itself may be a link to a folder of blobs, as a model may; what a longer name leads to must
+  // be in the folder.
+  Result<std::shared_ptr<wire::FolderExternalData>> source_files(const std::string& folder,
+                                                                 const std::string& file) const {
+    std::lock_guard lock(source_files_mutex_);
+    auto& known = source_files_[{folder, file}];
+    if (!known) {
+      const bool is_plain = file.find('/') == std::string::npos;
+      TN_ASSIGN_OR_RETURN(known, is_plain ? wire::FolderExternalData::of_model(folder + "/" + file)
+                                          : wire::FolderExternalData::in_folder(folder));
+    }
+    return known;
+  }
+
   std::string where_;
   std::vector<Face> faces_;
   std::shared_ptr<const Artifact> file_;
   mutable OtherFiles others_;
+  mutable std::mutex source_files_mutex_;
+  mutable std::map<std::pair<std::string, std::string>, std::shared_ptr<wire::FolderExternalData>> source_files_;
   std::vector<std::string> folders_;
   SelectedContents selected_;
 };
@@ -153,12 +173,12 @@ Result<std::shared_ptr<const Artifact>> open_weights(const Face& face, const Ope
   if (face.context.embedded)
     return Artifact::from_memory(face.context.payload, face.owner, face.path.empty() ? "memory" : face.path,
                                  artifact_options(options));
-  TN_ASSIGN_OR_RETURN(const auto folders, ConfinedFolders::around(face.path));
+  TN_ASSIGN_OR_RETURN(const auto folders,
+                      face.path.empty() ? ConfinedFolders::at(face.folder) : ConfinedFolders::around(face.path));
   auto file = folders.open(face.context.file_name);
   if (!file.ok()) return std::move(file).status().in(fmt::format("the weights file '{}'", face.context.file_name));
-  TN_ASSIGN_OR_RETURN(auto weights,
-                      Artifact::open(*file, folder_of(face.path) + "/" + std::string(face.context.file_name),
-                                     artifact_options(options)));
+  TN_ASSIGN_OR_RETURN(auto weights, Artifact::open(*file, face.folder + "/" + std::string(face.context.file_name),
+                                                   artifact_options(options)));
   if (weights->content_id() != face.context.content_id)
     return error(Code::Incompatible,
                  "the weights file '{}' is another one than it was compiled with; compile the model again",
@@ -174,27 +194,49 @@ Result<std::shared_ptr<const Image>> make_image(std::vector<Face> faces, std::sh
   return std::shared_ptr<const Image>(std::move(image));
 }
 
-}  // namespace
+Result<Face> open_face(const std::string& path, const OpenOptions& options) {
+  std::shared_ptr<const void> owner;
+  std::string_view bytes;
+  if (options.map) {
+    TN_ASSIGN_OR_RETURN(const auto file, MappedFile::open(path));
+    bytes = file->view();
+    owner = file;
+  } else {
+    TN_ASSIGN_OR_RETURN(const auto copy, read_whole_file(path));
+    bytes = {reinterpret_cast<const char*>(copy->data()), static_cast<size_t>(copy->size())};
+    owner = copy;
+  }
+  auto face = read_face(bytes, std::move(owner), path, folder_of(path));
+  if (face.ok()) return face;
+  return std::move(face).status().in(path);
+}
 
-Result<std::shared_ptr<const Image>> open_image(const std::vector<std::string>& paths, const OpenOptions& options) {
-  if (paths.empty()) return invalid_argument("there is no context model to open");
+Result<std::shared_ptr<const Image>> open_files(const std::vector<std::string>& paths, const OpenOptions& options) {
   std::vector<Face> faces;
   for (const std::string& path : paths) {
-    TN_ASSIGN_OR_RETURN(auto file, MappedFile::open(path));
-    auto face = read_face(file->view(), file, path);
-    if (!face.ok()) return std::move(face).status().in(path);
-    if (!faces.empty() && face->context.content_id != faces[0].context.content_id)
+    TN_ASSIGN_OR_RETURN(Face face, open_face(path, options));
+    if (!faces.empty() && face.context.content_id != faces[0].context.content_id)
       return invalid_argument("{} and {} do not share a weights file", faces[0].path, path);
-    faces.push_back(std::move(*face));
+    faces.push_back(std::move(face));
   }
   auto weights = open_weights(faces[0], options);
   if (!weights.ok()) return std::move(weights).status().in(paths[0]);
   return make_image(std::move(faces), std::move(*weights), folder_of(paths[0]), options);
 }
 
+}  // namespace
+
+Result<std::shared_ptr<const Image>> open_image(const std::vector<std::string>& paths, const OpenOptions& options) {
+  if (paths.empty()) return invalid_argument("there is no context model to open");
+  auto image = open_files(paths, options);
+  // A new group may have taken the place of the one whose context was just read, and its weights file with it.
+  if (!image.ok() && image.status().code() == Code::NotFound) return open_files(paths, options);
+  return image;
+}
+
 Result<std::shared_ptr<const Image>> open_image_in_memory(std::string_view bytes, std::shared_ptr<const void> owner,
                                                           const std::string& folder, const OpenOptions& options) {
-  TN_ASSIGN_OR_RETURN(Face face, read_face(bytes, std::move(owner), folder.empty() ? "" : folder + "/memory"));
+  TN_ASSIGN_OR_RETURN(Face face, read_face(bytes, std::move(owner), "", folder));
   if (!face.context.embedded && folder.empty())
     return invalid_argument("the weights are in the file '{}', and no folder is given where it is",
                             face.context.file_name);

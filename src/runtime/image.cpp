@@ -36,12 +36,25 @@ class Renumbering {
 
 }  // namespace
 
-std::shared_ptr<const SourceLayout> source_layout(const Image& image) {
+Status not_kept(const SourceRecord& record) {
+  return error(Code::NotFound, "the bytes of the source '{}' were not kept", record.info.name);
+}
+
+void lie_in(SourceRecord& record, const FilePlace& place) {
+  record.file = place.file;
+  record.file_offset = place.offset;
+  record.file_bytes = place.bytes;
+  record.file_has_names = place.has_names;
+}
+
+std::shared_ptr<const SourceLayout> source_layout(const ArtifactContents& contents, const ModelRecord& model) {
   auto layout = std::make_shared<SourceLayout>();
-  for (const SourceRecord& record : image.contents().sources)
-    if (!record.file.empty() && !record.info.name.empty())
-      (*layout)[record.info.name] = {
-          {record.info.dtype, record.info.dims, true}, {record.file, record.file_offset, record.file_bytes}};
+  for (const int32_t id : model.sources) {
+    const SourceRecord& record = contents.sources[static_cast<size_t>(id)];
+    if (record.file.empty() || record.info.name.empty()) continue;
+    (*layout)[record.info.name] = {{record.info.dtype, record.info.dims, true},
+                                   {record.file, record.file_offset, record.file_bytes, record.file_has_names}};
+  }
   return layout;
 }
 
@@ -56,7 +69,7 @@ Result<std::shared_ptr<const WeightSnapshot>> image_weights(const std::shared_pt
     snapshot->slots.push_back(std::move(tensor));
   }
   for (const int32_t index : record.sources) snapshot->sources.push_back(source_bytes(image, index));
-  snapshot->layout = source_layout(*image);
+  snapshot->layout = source_layout(image->contents(), record);
   return std::shared_ptr<const WeightSnapshot>(std::move(snapshot));
 }
 

@@ -37,7 +37,11 @@ class Image {
   virtual Status verify_bytes() const { return {}; }
 };
 
-std::shared_ptr<const SourceLayout> source_layout(const Image& image);
+// Says in the words of an image that the bytes of a source are not there.
+Status not_kept(const SourceRecord& record);
+void lie_in(SourceRecord& record, const FilePlace& place);
+// Where the weights of a model lay in files.
+std::shared_ptr<const SourceLayout> source_layout(const ArtifactContents& contents, const ModelRecord& model);
 // The weights of a model as they are now.
 Result<std::shared_ptr<const WeightSnapshot>> image_weights(const std::shared_ptr<const Image>& image, size_t model);
 Result<std::unique_ptr<Session>> image_session(const std::shared_ptr<const Image>& image, size_t model,

@@ -56,6 +56,17 @@ std::string weights_named_by(const std::string& context_path) {
   return context.ok() && !context->embedded ? std::string(context->file_name) : "";
 }
 
+bool has_weights_file(const std::string& folder, const Hash128& id) {
+  const auto names = list_folder(folder);
+  if (!names.ok()) return false;
+  const std::string ending = "-" + id.hex().substr(0, 8) + ".bin";
+  return std::ranges::any_of(*names, [&](const std::string& name) {
+    if (!name.ends_with(ending)) return false;
+    const auto file = Artifact::open(folder + "/" + name);
+    return file.ok() && (*file)->content_id() == id;
+  });
+}
+
 void remove_stale_staging(const std::string& folder) {
   const auto names = list_folder(folder, true);
   if (!names.ok()) return;

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/hash.h"
+
 // What interrupted publications leave in folders, and who may go.
 namespace tenon {
 
@@ -13,6 +15,9 @@ inline constexpr std::string_view kLockName = "lock";
 
 // The weights file that a context file of Tenon names; "" when it names none or is something else.
 std::string weights_named_by(const std::string& context_path);
+
+// Whether a whole weights file with this content id is in a folder.
+bool has_weights_file(const std::string& folder, const Hash128& id);
 
 // Staging folders whose maker is gone.
 void remove_stale_staging(const std::string& folder);

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "plan/fixed_sources.h"
+
 namespace tenon {
 
 std::string place_of(const Step& step) { return fmt::format("node '{}' ({})", step.origin, op_def(step.op).name); }
 
 std::shared_ptr<const std::vector<bool>> fixed_slots(const Program& program) {
-  std::vector<bool> fixed_source;
-  for (const SourceInfo& source : program.sources) fixed_source.push_back(source.name.empty());
-  for (const Guard& guard : program.guards) fixed_source[static_cast<size_t>(guard.source)] = true;
+  const std::vector<bool> fixed_source = fixed_sources(program);
   auto fixed = std::make_shared<std::vector<bool>>();
   for (const WeightEntry& entry : program.weight_program)
     fixed->push_back(

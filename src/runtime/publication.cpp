@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <optional>
+#include <set>
 
 #include "plan/artifact_read.h"
 #include "plan/context_model.h"
@@ -26,7 +27,8 @@ std::string staging_name() {
 
 Result<std::unique_ptr<Publication>> Publication::stage(const Image& image, const std::string& folder,
                                                         PublishOptions options) {
-  std::unique_ptr<Publication> made(new Publication(folder.empty() ? "." : folder, std::move(options)));
+  std::unique_ptr<Publication> made(new Publication(plain_folder(folder), std::move(options)));
+  TN_RETURN_IF_ERROR(made->check_names());
   TN_RETURN_IF_ERROR(made->check_free());
   TN_RETURN_IF_ERROR(made->make_staging());
   TN_RETURN_IF_ERROR(made->write(image));
@@ -38,6 +40,26 @@ Publication::~Publication() {
 }
 
 std::string Publication::path(size_t model) const { return staging_ + "/" + options_.names[model]; }
+
+Status Publication::check_names() const {
+  std::set<std::string> known;
+  for (const std::string& name : options_.names)
+    if (!known.insert(name).second) return invalid_argument("two models are to be saved as '{}'", name);
+  return {};
+}
+
+// A file that holds only what changed is of no use without the ones that hold the rest.
+Status Publication::check_bases() const {
+  std::set<Hash128> needed;
+  for (const PackedRecord& record : written_.contents.packed)
+    if (record.file != Hash128()) needed.insert(record.file);
+  for (const Hash128& id : needed)
+    if (!is_folder(folder_) || !has_weights_file(folder_, id))
+      return error(Code::NotFound,
+                   "the weights file that the unchanged weights are in ({}) is not in '{}'; save them all there",
+                   id.hex(), folder_);
+  return {};
+}
 
 Status Publication::check_free() const {
   if (exists(folder_) && !is_folder(folder_))
@@ -58,8 +80,12 @@ Status Publication::make_staging() {
   // Nobody may take a folder for stale before it has its lock.
   TN_ASSIGN_OR_RETURN(const FileLock making, FileLock::wait(parent));
   remove_stale_staging(parent);
-  const std::string name = parent + "/" + staging_name();
-  if (::mkdir(name.c_str(), 0777) != 0) return io_error("cannot make the folder", name, errno);
+  std::string name = parent + "/" + staging_name();
+  // Another container may have a process of the same number.
+  while (::mkdir(name.c_str(), 0777) != 0) {
+    if (errno != EEXIST) return io_error("cannot make the folder", name, errno);
+    name = parent + "/" + staging_name();
+  }
   staging_ = name;
   TN_ASSIGN_OR_RETURN(FileLock lock, FileLock::make(staging_ + "/" + std::string(kLockName)));
   lock_ = std::make_unique<FileLock>(std::move(lock));
@@ -93,7 +119,7 @@ Status Publication::write_weights(const Image& image, std::string& payload) {
 }
 
 Status Publication::write_context(const Image& image, size_t model, std::string_view payload) {
-  const ModelRecord& record = written_.contents.models[model];
+  const ModelRecord& record = image.contents().models[model];
   ContextNode node;
   node.embedded = options_.embed;
   node.file_name = weights_name_;
@@ -119,6 +145,7 @@ Status Publication::publish() {
     TN_ASSIGN_OR_RETURN(naming, FileLock::wait(folder_of(folder_)));
   }
   if (is_new_folder_ && !is_folder(folder_)) {
+    TN_RETURN_IF_ERROR(check_bases());
     TN_RETURN_IF_ERROR(remove_file(staging_ + "/" + std::string(kLockName)));
     // Fails when somebody else made the folder meanwhile and put something there.
     if (::rename(staging_.c_str(), folder_.c_str()) == 0) {
@@ -133,6 +160,8 @@ Status Publication::publish() {
 
 Status Publication::publish_into_folder() {
   TN_RETURN_IF_ERROR(check_free());
+  // Under the lock: nobody removes them from now on.
+  TN_RETURN_IF_ERROR(check_bases());
   std::vector<std::string> replaced;
   for (const std::string& name : options_.names)
     if (auto weights = weights_named_by(folder_ + "/" + name); !weights.empty()) replaced.push_back(std::move(weights));

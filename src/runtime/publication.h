@@ -38,6 +38,8 @@ class Publication {
   Status write(const Image& image);
   Status write_weights(const Image& image, std::string& payload);
   Status write_context(const Image& image, size_t model, std::string_view payload);
+  Status check_names() const;
+  Status check_bases() const;
   Status check_free() const;
   Status publish_into_folder();
 

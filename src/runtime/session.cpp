@@ -26,12 +26,11 @@ Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Program> pr
   return session;
 }
 
-Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Program> program,
-                                               std::vector<std::shared_ptr<const SourceBytes>> sources,
-                                               SessionOptions options) {
+Result<std::unique_ptr<Session>> Session::make_from_sources(std::shared_ptr<const Program> program,
+                                                            WeightSnapshot weights, SessionOptions options) {
   TN_ASSIGN_OR_RETURN(auto session, prepare(std::move(program), std::move(options)));
   TN_ASSIGN_OR_RETURN(const SwapTools tools, session->swap_tools());
-  TN_ASSIGN_OR_RETURN(session->weights_, make_first_weights(tools, std::move(sources)));
+  TN_ASSIGN_OR_RETURN(session->weights_, make_first_weights(tools, std::move(weights)));
   return session;
 }
 
@@ -127,7 +126,8 @@ Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<con
   RunState state;
   state.weights = weights();
   if (state.weights->empty_slot() >= 0)
-    return error(Code::NotFound, "the model was compiled without its weights, and none have been set yet");
+    return error(Code::NotFound, "the model was compiled without its weights; still to be set: {}",
+                 open_weights_text(*program_, *state.weights));
   state.budget = budget_;
   state.limits = &options_.limits;
   state.cancelled = options.cancelled;

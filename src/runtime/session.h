@@ -32,10 +32,9 @@ class Session {
  public:
   static Result<std::unique_ptr<Session>> make(std::shared_ptr<const Program> program,
                                                std::shared_ptr<const WeightSnapshot> weights, SessionOptions options);
-  // From the sources: computes the weights first.
-  static Result<std::unique_ptr<Session>> make(std::shared_ptr<const Program> program,
-                                               std::vector<std::shared_ptr<const SourceBytes>> sources,
-                                               SessionOptions options);
+  // From sources alone: computes the slots first.
+  static Result<std::unique_ptr<Session>> make_from_sources(std::shared_ptr<const Program> program,
+                                                            WeightSnapshot weights, SessionOptions options);
 
   const Program& program() const { return *program_; }
   const PlanValue& input(size_t i) const;
@@ -58,7 +57,7 @@ class Session {
   Result<SwapReport> set_weights(const std::shared_ptr<const WeightSource>& source, const SwapOptions& options);
   // The same for several sessions, which switch together; weights they share are computed once.
   static Result<std::vector<SwapReport>> set_weights_together(std::span<Session* const> sessions,
-                                                              const std::shared_ptr<const WeightSource>& source,
+                                                              const SourceOfModel& source_of,
                                                               const SwapOptions& options);
   // Weights that were computed for this program before; moves no bytes.
   Status use_weights(std::shared_ptr<const WeightSnapshot> weights);
@@ -67,6 +66,9 @@ class Session {
   Session() = default;
   static Result<std::unique_ptr<Session>> prepare(std::shared_ptr<const Program> program, SessionOptions options);
   Result<SwapTools> swap_tools();
+  static Status check_together(std::span<Session* const> sessions,
+                               const std::map<Session*, std::shared_ptr<const WeightSource>>& sources,
+                               const SwapOptions& options);
   Status check_inputs(const std::vector<Value>& inputs) const;
   void find_symbols();
   // Two inputs that give one symbol two extents, in words.

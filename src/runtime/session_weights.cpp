@@ -1,4 +1,6 @@
 // How a session gets new weights while others run it.
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "plan/keys.h"
@@ -21,6 +23,9 @@ Status Session::use_weights(std::shared_ptr<const WeightSnapshot> weights) {
   if (weights->slots.size() != program_->weight_program.size())
     return invalid_argument("the weights have {} slots, the model has {}", weights->slots.size(),
                             program_->weight_program.size());
+  if (weights->empty_slot() >= 0)
+    return error(Code::NotFound, "the weights are not complete; still to be set: {}",
+                 open_weights_text(*program_, *weights));
   std::lock_guard swapping(swap_mutex_);
   std::lock_guard lock(weights_mutex_);
   weights_.swap(weights);
@@ -35,34 +40,54 @@ Result<SwapTools> Session::swap_tools() {
   return SwapTools{*weight_program_, *spare_, budget_, options_.pool.get(), nullptr};
 }
 
+// Everything that is wrong, for all sessions at once.
+Status Session::check_together(std::span<Session* const> sessions,
+                               const std::map<Session*, std::shared_ptr<const WeightSource>>& sources,
+                               const SwapOptions& options) {
+  SwapChecks checks;
+  std::set<Session*> seen;
+  for (size_t i = 0; i < sessions.size(); ++i) {
+    if (!seen.insert(sessions[i]).second) continue;
+    const auto planned = plan_swap(*sessions[i]->program_, *sessions[i]->weights(), *sources.at(sessions[i]), options);
+    checks.add(fmt::format("session {}", i + 1), planned.status());
+  }
+  return checks.finish();
+}
+
 Result<SwapReport> Session::set_weights(const std::shared_ptr<const WeightSource>& source, const SwapOptions& options) {
   Session* self = this;
-  TN_ASSIGN_OR_RETURN(auto reports, set_weights_together(std::span(&self, 1), source, options));
+  const auto always = [&](const WeightSnapshot&) { return Result<std::shared_ptr<const WeightSource>>(source); };
+  TN_ASSIGN_OR_RETURN(auto reports, set_weights_together(std::span(&self, 1), always, options));
   return std::move(reports[0]);
 }
 
 Result<std::vector<SwapReport>> Session::set_weights_together(std::span<Session* const> sessions,
-                                                              const std::shared_ptr<const WeightSource>& source,
+                                                              const SourceOfModel& source_of,
                                                               const SwapOptions& options) {
   // Always in one order, so that two groups with the same sessions cannot wait for each other.
   std::vector<Session*> ordered(sessions.begin(), sessions.end());
   std::ranges::sort(ordered);
   ordered.erase(std::unique(ordered.begin(), ordered.end()), ordered.end());
+  std::vector<std::shared_ptr<const WeightSnapshot>> retired;  // freed after the locks
   std::vector<std::unique_lock<std::mutex>> swapping;
   for (Session* session : ordered) swapping.emplace_back(session->swap_mutex_);
 
   SwapOptions together = options;
   for (const Session* session : ordered)
     for (const SourceInfo& info : session->program_->sources) together.elsewhere.insert(info.name);
-  std::map<std::string, Tensor> shared;
+  std::map<Session*, std::shared_ptr<const WeightSource>> sources;
+  for (Session* session : ordered) {
+    TN_ASSIGN_OR_RETURN(sources[session], source_of(*session->weights()));
+  }
+  if (ordered.size() > 1) TN_RETURN_IF_ERROR(check_together(sessions, sources, together));
+  SharedSlots shared;
   std::map<Session*, NewWeights> made;
   for (Session* session : ordered) {
     TN_ASSIGN_OR_RETURN(SwapTools tools, session->swap_tools());
     if (ordered.size() > 1) tools.shared = &shared;
-    TN_ASSIGN_OR_RETURN(NewWeights weights, make_new_weights(tools, *session->weights(), source, together));
+    TN_ASSIGN_OR_RETURN(NewWeights weights, make_new_weights(tools, *session->weights(), sources[session], together));
     made.emplace(session, std::move(weights));
   }
-  std::vector<std::shared_ptr<const WeightSnapshot>> retired;  // freed after the locks
   {
     std::vector<std::unique_lock<std::mutex>> publishing;
     for (Session* session : ordered) publishing.emplace_back(session->weights_mutex_);

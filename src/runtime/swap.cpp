@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <set>
 
+#include "ops/packed.h"
 #include "plan/plan_bytes.h"
+#include "providers/cpu/pack.h"
 #include "tensor/not_finite.h"
 
 namespace tenon {
@@ -31,7 +35,7 @@ void for_chunks(int64_t count, ThreadPool* pool, FunctionRef<void(int64_t, int64
 
 bool any_not_finite(const TensorView& view, ThreadPool* pool) {
   const int64_t width = storage_bytes(view.dtype, 1).value_or(0);
-  if (!is_float(view.dtype) || dtype_bits(view.dtype) < 16) return false;
+  if (!is_float(view.dtype) || dtype_bits(view.dtype) < 8) return false;
   std::atomic<bool> found{false};
   for_chunks(view.size(), pool, [&](int64_t begin, int64_t end) {
     const int64_t dims[] = {end - begin};
@@ -41,14 +45,32 @@ bool any_not_finite(const TensorView& view, ThreadPool* pool) {
   return found;
 }
 
+// Whole rows of sixteen at once, past the caches where they would only push out what runs need.
+bool copy_floats(const float* from, int64_t count, bool streaming, float* to) {
+  const int64_t rows = count / kPanelWidth, rest = rows * kPanelWidth;
+  bool found = pack_kernels().copy(from, kPanelWidth, rows, 1, nullptr, streaming, to, 0);
+  for (int64_t i = rest; i < count; ++i) {
+    found |= !std::isfinite(from[i]);
+    to[i] = from[i];
+  }
+  return found;
+}
+
 // Copies elements and says whether there is NaN or infinity among them.
 bool copy_and_watch(const TensorView& from, const TensorView& to, ThreadPool* pool) {
   std::atomic<bool> found{false};
-  const bool watches = is_float(from.dtype) && dtype_bits(from.dtype) >= 16;
+  const bool watches = is_float(from.dtype) && dtype_bits(from.dtype) >= 8;
   const int64_t width = watches ? dtype_bits(from.dtype) / 8 : 1;
+  const bool streaming = to.bytes() >= kLargeSlot && reinterpret_cast<uintptr_t>(to.data) % kBufferAlignment == 0;
   for_chunks(to.bytes() / width, pool, [&](int64_t begin, int64_t end) {
     char* const source = static_cast<char*>(from.data) + begin * width;
-    std::memcpy(static_cast<char*>(to.data) + begin * width, source, static_cast<size_t>((end - begin) * width));
+    char* const target = static_cast<char*>(to.data) + begin * width;
+    if (from.dtype == DType::Float32) {
+      if (copy_floats(reinterpret_cast<float*>(source), end - begin, streaming, reinterpret_cast<float*>(target)))
+        found.store(true, std::memory_order_relaxed);
+      return;
+    }
+    std::memcpy(target, source, static_cast<size_t>((end - begin) * width));
     // Looked at while it is in the cache.
     const int64_t dims[] = {end - begin};
     if (watches && has_not_finite({from.dtype, dims, source})) found.store(true, std::memory_order_relaxed);
@@ -59,9 +81,11 @@ bool copy_and_watch(const TensorView& from, const TensorView& to, ThreadPool* po
 // Computes some slots of a snapshot from its sources.
 class SlotMaker {
  public:
-  SlotMaker(const SwapTools& tools, WeightSnapshot& snapshot, const std::vector<bool>& fresh, bool lasting)
-      : tools_(tools), program_(tools.weights.program()), snapshot_(snapshot), fresh_(fresh), lasting_(lasting),
-        not_finite_(snapshot.sources.size()) {}
+  // `source`: of what is fresh; null when nothing is.
+  SlotMaker(const SwapTools& tools, WeightSnapshot& snapshot, const std::vector<bool>& fresh,
+            const WeightSource* source, bool lasting)
+      : tools_(tools), program_(tools.weights.program()), snapshot_(snapshot), fresh_(fresh), source_(source),
+        lasting_(lasting), not_finite_(snapshot.sources.size()) {}
 
   Status make(const std::vector<size_t>& slots) {
     std::vector<size_t> small;
@@ -87,17 +111,20 @@ class SlotMaker {
   }
 
   // Fresh sources with NaN or infinities that some slot was made of.
-  bool is_not_finite(size_t source) const { return not_finite_[source].load(std::memory_order_relaxed); }
+  bool is_not_finite(size_t source) const {
+    if (not_finite_[source].load(std::memory_order_relaxed)) return true;
+    return tools_.shared && fresh_[source] && tools_.shared->not_finite.contains(identity(source));
+  }
 
  private:
   Status make_slot(size_t slot, ThreadPool* pool) {
     const WeightEntry& entry = program_.weight_program[slot];
     // What computing looks at anyway is not read twice.
-    const int watched = tools_.weights.watched_source(slot);
+    const std::vector<bool> watched = tools_.weights.watched_sources(slot);
     std::vector<Value> inputs;
     for (size_t i = 0; i < entry.sources.size(); ++i) {
       TN_ASSIGN_OR_RETURN(Tensor tensor, read(entry.sources[i]));
-      if (static_cast<int>(i) != watched && !tools_.weights.is_source(slot)) look_at(entry.sources[i], tensor, pool);
+      if (!watched[i] && !tools_.weights.is_source(slot)) look_at(entry.sources[i], tensor, pool);
       inputs.emplace_back(std::move(tensor));
     }
     if (tools_.weights.is_source(slot)) {
@@ -105,12 +132,14 @@ class SlotMaker {
       return {};
     }
     TN_ASSIGN_OR_RETURN(Tensor memory, tools_.spare.take(tools_.weights.dtype(slot), tools_.weights.dims(slot)));
-    const Tensor first = watched < 0 ? Tensor() : *inputs[static_cast<size_t>(watched)].tensor();
+    const std::vector<Value> read_again = inputs;
     std::atomic<bool> found{false};
     Status status = tools_.weights.compute(slot, std::move(inputs), memory.view(), tools_.budget, pool, &found);
     if (!status.ok())
       return std::move(status).in("weight '" + program_.sources[static_cast<size_t>(entry.sources[0])].name + "'");
-    if (found) look_at(entry.sources[static_cast<size_t>(watched)], first, pool);
+    // Which of them it was.
+    for (size_t i = 0; found && i < watched.size(); ++i)
+      if (watched[i]) look_at(entry.sources[i], *read_again[i].tensor(), pool);
     snapshot_.slots[slot] = std::move(memory);
     return {};
   }
@@ -144,8 +173,14 @@ class SlotMaker {
   std::string share_key(size_t slot) const {
     const WeightEntry& entry = program_.weight_program[slot];
     std::string key = entry.expression ? plan_to_bytes(*entry.expression) : std::string();
-    for (const int32_t id : entry.sources) key += '\0' + program_.sources[static_cast<size_t>(id)].name;
+    for (const int32_t id : entry.sources) key += '\0' + identity(static_cast<size_t>(id));
     return key;
+  }
+  // In a folder, weights of one name may be different ones.
+  std::string identity(size_t source) const {
+    const std::string& name = program_.sources[source].name;
+    const auto place = source_->place(name);
+    return place ? fmt::format("{}\n{}\n{}", name, place->file, place->offset) : name;
   }
   bool can_share(size_t slot) const {
     if (!tools_.shared) return false;
@@ -155,19 +190,23 @@ class SlotMaker {
   }
   bool take_shared(size_t slot) {
     if (!can_share(slot)) return false;
-    const auto it = tools_.shared->find(share_key(slot));
-    if (it == tools_.shared->end()) return false;
+    const auto it = tools_.shared->slots.find(share_key(slot));
+    if (it == tools_.shared->slots.end()) return false;
     snapshot_.slots[slot] = it->second;
     return true;
   }
   void share(size_t slot) {
-    if (can_share(slot)) tools_.shared->emplace(share_key(slot), snapshot_.slots[slot]);
+    if (!can_share(slot)) return;
+    tools_.shared->slots.emplace(share_key(slot), snapshot_.slots[slot]);
+    for (const int32_t id : program_.weight_program[slot].sources)
+      if (is_not_finite(static_cast<size_t>(id))) tools_.shared->not_finite.insert(identity(static_cast<size_t>(id)));
   }
 
   const SwapTools& tools_;
   const Program& program_;
   WeightSnapshot& snapshot_;
   const std::vector<bool>& fresh_;
+  const WeightSource* source_;
   bool lasting_;
   std::vector<std::atomic<bool>> not_finite_;
 };
@@ -198,24 +237,27 @@ Status settle_sources(const Program& program, WeightSnapshot& snapshot, const st
 }
 
 // Why slots could not be made: every weight whose bytes are not to be had, not just the first one met.
-Status explain(Status failure, const Program& program, const WeightSnapshot& snapshot,
-               const std::vector<size_t>& slots) {
-  if (failure.code() != Code::NotFound) return failure;
+Status explain(Status failure, const Program& program, const WeightSnapshot& snapshot, const std::vector<size_t>& slots,
+               const std::vector<bool>& changed) {
   std::set<int32_t> needed;
   for (const size_t slot : slots)
     needed.insert(program.weight_program[slot].sources.begin(), program.weight_program[slot].sources.end());
   std::string missing;
+  bool stays = false;
   for (const int32_t id : needed) {
     const auto tensor = snapshot.sources[static_cast<size_t>(id)]->value();
-    if (!tensor.ok() && tensor.status().code() == Code::NotFound)
-      missing += fmt::format("\n  absent: '{}': {}", program.sources[static_cast<size_t>(id)].name,
-                             tensor.status().to_string());
+    if (tensor.ok()) continue;
+    const auto index = static_cast<size_t>(id);
+    missing += fmt::format("\n  {}: '{}': {}", changed[index] ? "unreadable" : "absent", program.sources[index].name,
+                           tensor.status().to_string());
+    if (!changed[index]) stays = true;
   }
   if (missing.empty()) return failure;
-  return error(Code::NotFound,
-               "weights that stay are packed with new ones, and their bytes are not to be had; give them with the new "
-               "weights, or the folder where they are:{}",
-               missing);
+  return Status(failure.code(), fmt::format("the elements of some weights are not to be had{}:{}",
+                                            stays ? "; those that stay are packed with new ones: give them too, or the "
+                                                    "folder where they are"
+                                                  : "",
+                                            missing));
 }
 
 // A tensor of a source in the shape that the program knows it in.
@@ -244,32 +286,33 @@ Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot
   for (const size_t slot : planned.slots) report.bytes_redone += tools.weights.bytes(slot);
   // What retires with the old snapshot is what the next swap needs.
   tools.spare.keep_at_most(report.bytes_redone);
-  SlotMaker maker(tools, *next, planned.changed, source->lasting());
+  const bool lasting = source->lasting() && options.map;
+  SlotMaker maker(tools, *next, planned.changed, source.get(), lasting);
   if (Status status = maker.make(planned.slots); !status.ok())
-    return explain(std::move(status), program, *next, planned.slots);
+    return explain(std::move(status), program, *next, planned.slots, planned.changed);
 
   for (size_t i = 0; i < planned.changed.size(); ++i) {
     if (!planned.changed[i]) continue;
     report.replaced.push_back(program.sources[i].name);
     if (maker.is_not_finite(i)) report.not_finite.push_back(program.sources[i].name);
   }
-  report.kept = std::move(planned.unchanged);
+  report.open = open_weights(program, *next);
+  for (const std::string& name : planned.unchanged)
+    if (!std::ranges::binary_search(report.open, name)) report.kept.push_back(name);
   report.ignored = std::move(planned.ignored);
-  if (!source->lasting()) TN_RETURN_IF_ERROR(settle_sources(program, *next, planned.changed, options.keep_sources));
+  if (!lasting) TN_RETURN_IF_ERROR(settle_sources(program, *next, planned.changed, options.keep_sources));
   result.snapshot = std::move(next);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;
 }
 
-Result<std::shared_ptr<const WeightSnapshot>> make_first_weights(
-    const SwapTools& tools, std::vector<std::shared_ptr<const SourceBytes>> sources) {
-  auto snapshot = std::make_shared<WeightSnapshot>();
-  snapshot->sources = std::move(sources);
+Result<std::shared_ptr<const WeightSnapshot>> make_first_weights(const SwapTools& tools, WeightSnapshot weights) {
+  auto snapshot = std::make_shared<WeightSnapshot>(std::move(weights));
   snapshot->slots.resize(tools.weights.slot_count());
   std::vector<size_t> slots(tools.weights.slot_count());
   for (size_t i = 0; i < slots.size(); ++i) slots[i] = i;
   const std::vector<bool> fresh(snapshot->sources.size(), false);
-  TN_RETURN_IF_ERROR(SlotMaker(tools, *snapshot, fresh, true).make(slots));
+  TN_RETURN_IF_ERROR(SlotMaker(tools, *snapshot, fresh, nullptr, true).make(slots));
   return std::shared_ptr<const WeightSnapshot>(std::move(snapshot));
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,10 +14,17 @@ namespace tenon {
 // What a swap did, for people and tools.
 struct SwapReport {
   std::vector<std::string> replaced, kept, ignored;
+  std::vector<std::string> open;        // still to be set before the model can run
   std::vector<std::string> not_finite;  // replaced by tensors with NaN or infinity in them
   size_t slots_redone = 0, slots = 0;
   int64_t bytes_redone = 0;  // of packed weights
   double seconds = 0;
+};
+
+// Slots that models of one group have made for each other, by expression and sources.
+struct SharedSlots {
+  std::map<std::string, Tensor> slots;
+  std::set<std::string> not_finite;  // names of sources with NaN or infinity that these are made of
 };
 
 // What computing weights draws on.
@@ -25,9 +33,11 @@ struct SwapTools {
   SpareBuffers& spare;
   std::shared_ptr<MemoryBudget> budget;  // for scratch
   ThreadPool* pool = nullptr;
-  // Slots that models of one group share, by expression and sources; null for one model alone.
-  std::map<std::string, Tensor>* shared = nullptr;
+  SharedSlots* shared = nullptr;  // null for one model alone
 };
+
+// Where the new weights of a model come from, whose weights are `current`: a folder means something else to each.
+using SourceOfModel = std::function<Result<std::shared_ptr<const WeightSource>>(const WeightSnapshot& current)>;
 
 struct NewWeights {
   std::shared_ptr<const WeightSnapshot> snapshot;
@@ -38,8 +48,7 @@ struct NewWeights {
 Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot& current,
                                     const std::shared_ptr<const WeightSource>& source, const SwapOptions& options);
 
-// A snapshot from the sources alone.
-Result<std::shared_ptr<const WeightSnapshot>> make_first_weights(
-    const SwapTools& tools, std::vector<std::shared_ptr<const SourceBytes>> sources);
+// The snapshot with its slots computed from its sources.
+Result<std::shared_ptr<const WeightSnapshot>> make_first_weights(const SwapTools& tools, WeightSnapshot weights);
 
 }  // namespace tenon

@@ -51,6 +51,11 @@ class SwapCheck {
     if (info.name.empty()) return {};
     const auto guards = guards_.find(static_cast<int32_t>(i));
     const auto given = wanted(info.name) ? source_.find(info.name) : std::nullopt;
+    if (given && given->dtype == DType::Undefined) {
+      const auto tensor = source_.read(info.name);
+      refuse(Code::InvalidArgument, fmt::format("unreadable: '{}': {}", info.name, tensor.status().to_string()));
+      return {};
+    }
     if (!given) {
       plan_.unchanged.push_back(info.name);
       const bool needed = info.expected && guards == guards_.end();
@@ -108,7 +113,7 @@ class SwapCheck {
 
   // The slots that changed sources reach, which also need the sources that did not change.
   void find_slots() {
-    std::set<int32_t> gone;
+    std::set<int32_t> gone, needed;
     for (size_t slot = 0; slot < program_.weight_program.size(); ++slot) {
       const auto& sources = program_.weight_program[slot].sources;
       const auto is_new = [&](int32_t id) { return plan_.changed[static_cast<size_t>(id)]; };
@@ -116,7 +121,8 @@ class SwapCheck {
       plan_.slots.push_back(slot);
       for (int32_t id : sources) {
         const auto& bytes = current_.sources[static_cast<size_t>(id)];
-        if (!is_new(id) && !(bytes && bytes->available())) gone.insert(id);
+        if (is_new(id)) continue;
+        (bytes && bytes->available() ? needed : gone).insert(id);
       }
     }
     for (int32_t id : gone)
@@ -124,6 +130,12 @@ class SwapCheck {
              fmt::format("absent: '{}' does not change, but what it is packed with does, and its bytes are gone; give "
                          "it with the new weights, or the folder where they are",
                          program_.sources[static_cast<size_t>(id)].name));
+    if (problems_.empty()) return;
+    // Reading them takes time, which is well spent only when there is something to tell anyway.
+    for (int32_t id : needed)
+      if (const auto tensor = current_.sources[static_cast<size_t>(id)]->value(); !tensor.ok())
+        refuse(tensor.status().code(), fmt::format("absent: '{}': {}", program_.sources[static_cast<size_t>(id)].name,
+                                                   tensor.status().to_string()));
   }
 
   const Program& program_;
@@ -138,6 +150,35 @@ class SwapCheck {
 };
 
 }  // namespace
+
+std::vector<std::string> open_weights(const Program& program, const WeightSnapshot& weights) {
+  std::set<std::string> names;
+  for (size_t slot = 0; slot < weights.slots.size(); ++slot) {
+    if (weights.slots[slot].defined()) continue;
+    for (const int32_t id : program.weight_program[slot].sources) {
+      const auto& bytes = weights.sources[static_cast<size_t>(id)];
+      if (!bytes || !bytes->available()) names.insert(program.sources[static_cast<size_t>(id)].name);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string open_weights_text(const Program& program, const WeightSnapshot& weights) {
+  constexpr size_t kShown = 3;
+  const auto names = open_weights(program, weights);
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) text += fmt::format("{}'{}'", i ? ", " : "", names[i]);
+  return names.size() > kShown ? fmt::format("{} and {} more", text, names.size() - kShown) : text;
+}
+
+void SwapChecks::add(const std::string& model, const Status& status) {
+  if (status.ok()) return;
+  if (!code_ || status.code() == Code::GuardViolated) code_ = status.code();
+  if (!text_.empty()) text_ += '\n';
+  text_ += model.empty() ? status.to_string() : fmt::format("{}: {}", model, status.to_string());
+}
+
+Status SwapChecks::finish() { return code_ ? Status(*code_, std::move(text_)) : Status(); }
 
 Result<PlannedSwap> plan_swap(const Program& program, const WeightSnapshot& current, const WeightSource& source,
                               const SwapOptions& options) {

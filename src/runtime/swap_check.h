@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct SwapOptions {
   // Weights of other models that take the same set: neither extra, nor unknown in `only`.
   std::set<std::string> elsewhere;
   bool keep_sources = false;  // hold on to tensors in memory, so that later partial swaps can draw on them
+  bool map = true;            // use files where they lie; false: copy, so that they may be rewritten in place
 };
 
 // What new weights mean for a program, before anything is computed.
@@ -25,6 +27,22 @@ struct PlannedSwap {
   std::vector<std::string> unchanged;  // names of weights that stay
   std::vector<std::string> ignored;    // names in the new set that the model does not have, or that `only` leaves out
   std::vector<size_t> slots;           // to compute again
+};
+
+// Names of weights that slots still wait for.
+std::vector<std::string> open_weights(const Program& program, const WeightSnapshot& weights);
+std::string open_weights_text(const Program& program, const WeightSnapshot& weights);
+
+// What is wrong with new weights for several models, as one refusal.
+class SwapChecks {
+ public:
+  // `model` is what the refusal calls it; empty when there is only one.
+  void add(const std::string& model, const Status& status);
+  Status finish();
+
+ private:
+  std::optional<Code> code_;
+  std::string text_;
 };
 
 // Compares a new set of weights with what a program needs. A refusal names everything that is wrong at once.

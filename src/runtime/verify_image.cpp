@@ -29,7 +29,10 @@ class ImageVerifier {
     const Program& program = *model.program;
     for (const Guard& guard : program.guards) {
       const SourceRecord& source = record(model, guard.source);
-      ++check_.guards;
+      const bool is_literal = guard.property == kLiteral;
+      check_.guards += !is_literal;
+      if (source.content.hex() != guard.answer && is_literal)
+        return invalid_model("a constant of the plan is another one than it was compiled with");
       if (source.content.hex() != guard.answer)
         return error(Code::GuardViolated, "the weight '{}' is not the one that {} was decided by", source.info.name,
                      guard.asker);

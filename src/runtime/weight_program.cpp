@@ -41,15 +41,17 @@ int64_t WeightProgram::bytes(size_t slot) const {
   return dtype(slot) == DType::String ? 0 : *storage_bytes(dtype(slot), count_of(dims(slot)));
 }
 
-int WeightProgram::watched_source(size_t slot) const {
-  if (is_source(slot)) return -1;
+std::vector<bool> WeightProgram::watched_sources(size_t slot) const {
+  std::vector<bool> watched(program_->weight_program[slot].sources.size(), false);
+  if (is_source(slot)) return watched;
   const Plan& plan = *program_->weight_program[slot].expression;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!prepared_[slot]->kernel(i).watches_first_input) continue;
-    const auto it = std::ranges::find(plan.inputs, plan.steps[i].inputs[0], &PlanInput::value);
-    if (it != plan.inputs.end()) return static_cast<int>(it - plan.inputs.begin());
+    if (!prepared_[slot]->kernel(i).watches_inputs) continue;
+    for (size_t source = 0; source < watched.size(); ++source)
+      if (std::ranges::find(plan.steps[i].inputs, plan.inputs[source].value) != plan.steps[i].inputs.end())
+        watched[source] = true;
   }
-  return -1;
+  return watched;
 }
 
 Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result,

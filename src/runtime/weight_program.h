@@ -23,10 +23,10 @@ class WeightProgram {
   std::vector<int64_t> dims(size_t slot) const;
   int64_t bytes(size_t slot) const;  // 0 for strings
 
-  // The source of a slot's entry, by position, whose NaN and infinities computing the slot finds anyway; -1: none.
-  int watched_source(size_t slot) const;
+  // Sources of a slot's entry, by position, whose NaN and infinities computing the slot finds anyway.
+  std::vector<bool> watched_sources(size_t slot) const;
   // Computes a slot into `result`, which has its dtype and dims. `sources` are those of its entry, in order. Not for
-  // slots that are their source. Sets *not_finite when the watched source has NaN or infinity.
+  // slots that are their source. Sets *not_finite when a watched source has NaN or infinity.
   Status compute(size_t slot, std::vector<Value> sources, const TensorView& result,
                  const std::shared_ptr<MemoryBudget>& budget, ThreadPool* pool,
                  std::atomic<bool>* not_finite = nullptr) const;

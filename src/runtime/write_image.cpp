@@ -1,5 +1,7 @@
 #include "runtime/write_image.h"
 
+#include <algorithm>
+
 #include "plan/tensor_bytes.h"
 
 namespace tenon {
@@ -31,11 +33,15 @@ void place_packed(const Image& image, bool only_changes, ArtifactContents& conte
   }
 }
 
+// The order in which models were given does not show in a file.
+void sort_models(ArtifactContents& contents) { std::ranges::stable_sort(contents.models, {}, &ModelRecord::name); }
+
 }  // namespace
 
 Result<WrittenArtifact> write_image(const Image& image, ByteSink& sink, const WriteImageOptions& options) {
   ArtifactContents contents = image.contents();
   place_packed(image, options.only_changes, contents);
+  sort_models(contents);
   OneAtATime packed([&](size_t i) { return image.packed(i); });
   OneAtATime embedded([&](size_t i) { return image.source(i); });
   const ArtifactBytes bytes{[&](size_t i) { return packed(i); }, [&](size_t i) { return embedded(i); }};

@@ -1,5 +1,6 @@
 #include "tensor/not_finite.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace tenon {
@@ -28,6 +29,13 @@ bool any_not_finite(const char* bytes, size_t size, Lanes lanes) {
   return any_overflow(lanes, words[0], words[1], words[2], words[3]);
 }
 
+// Elements of one byte, where each type has its own few codes.
+template <class IsOne>
+bool any_byte(const TensorView& view, IsOne is_one) {
+  const auto* bytes = static_cast<const uint8_t*>(view.data);
+  return std::any_of(bytes, bytes + view.size(), is_one);
+}
+
 }  // namespace
 
 bool has_not_finite(const TensorView& view) {
@@ -44,6 +52,15 @@ bool has_not_finite(const TensorView& view) {
       return check({0x7fff7fff7fff7fffu, 0x0080008000800080u});
     case DType::Float64:
       return check({0x7fffffffffffffffu, 0x0010000000000000u});
+    case DType::Float8E4M3FN:
+      return any_byte(view, [](uint8_t b) { return (b & 0x7f) == 0x7f; });
+    case DType::Float8E5M2:
+      return any_byte(view, [](uint8_t b) { return (b & 0x7c) == 0x7c; });
+    case DType::Float8E4M3FNUZ:
+    case DType::Float8E5M2FNUZ:
+      return any_byte(view, [](uint8_t b) { return b == 0x80; });
+    case DType::Float8E8M0:
+      return any_byte(view, [](uint8_t b) { return b == 0xff; });
     default:
       return false;
   }

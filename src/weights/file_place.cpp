@@ -20,7 +20,8 @@ std::optional<FilePlace> place_of(const wire::TensorProto& tensor, const std::st
   }
   if (!tensor.raw_data || tensor.raw_data->empty()) return std::nullopt;
   const auto offset = tensor.raw_data->data() - file.data();
-  return FilePlace{file_name_of(path), static_cast<int64_t>(offset), static_cast<int64_t>(tensor.raw_data->size())};
+  return FilePlace{file_name_of(path), static_cast<int64_t>(offset), static_cast<int64_t>(tensor.raw_data->size()),
+                   true};
 }
 
 }  // namespace tenon

@@ -11,6 +11,7 @@ namespace tenon {
 struct FilePlace {
   std::string file;  // relative to the folder of the model or of the weights
   int64_t offset = 0, bytes = 0;
+  bool has_names = false;  // the file names its tensors, and is not elements alone
 };
 
 // Where a tensor of the model `path`, whose bytes are `file`, can be found again; nothing for one that is only written

@@ -1,6 +1,9 @@
 #include "weights/weight_source.h"
 
-#include <sys/stat.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
 
 #include "base/file.h"
 #include "base/folder.h"
@@ -62,7 +65,7 @@ class SafetensorsSource final : public WeightSource {
   }
   std::optional<FilePlace> place(const std::string& name) const override {
     const auto* entry = file_.find(name);
-    return entry ? std::optional(FilePlace{file_name_of(path_), entry->offset, entry->bytes}) : std::nullopt;
+    return entry ? std::optional(FilePlace{file_name_of(path_), entry->offset, entry->bytes, true}) : std::nullopt;
   }
 
  private:
@@ -70,42 +73,73 @@ class SafetensorsSource final : public WeightSource {
   wire::SafetensorsFile file_;
 };
 
+// Files that name their tensors are read as what they are; the others are elements, at the places of their predecessor.
 class FolderSource final : public WeightSource {
  public:
-  FolderSource(std::string folder, std::shared_ptr<wire::FolderExternalData> files,
-               std::map<std::string, FileRegion> layout)
-      : folder_(std::move(folder)), files_(std::move(files)), layout_(std::move(layout)) {}
+  static Result<std::unique_ptr<WeightSource>> open(const std::string& folder,
+                                                    const std::map<std::string, FileRegion>& layout) {
+    std::unique_ptr<FolderSource> self(new FolderSource(folder));
+    TN_ASSIGN_OR_RETURN(self->elements_, wire::FolderExternalData::in_folder(folder));
+    std::set<std::string> missing;
+    for (const auto& [name, region] : layout) {
+      const std::string& file = region.place.file;
+      if (missing.contains(file)) continue;
+      if (!exists(folder + "/" + file)) {
+        missing.insert(file);
+      } else if (region.place.has_names && !self->named_.contains(file)) {
+        TN_ASSIGN_OR_RETURN(self->named_[file], open_weight_source(folder + "/" + file));
+      }
+      if (!missing.contains(file)) self->layout_[name] = region;
+    }
+    if (self->layout_.empty())
+      return error(Code::NotFound, "'{}' has none of the files that the weights came from, which are: {}", folder,
+                   fmt::join(missing, ", "));
+    return std::unique_ptr<WeightSource>(std::move(self));
+  }
 
   std::string where() const override { return folder_; }
   std::vector<std::string> names() const override {
     std::vector<std::string> result;
-    for (const auto& [name, region] : layout_) result.push_back(name);
+    for (const auto& [name, region] : layout_)
+      if (find(name)) result.push_back(name);
     return result;
   }
   std::optional<Description> find(const std::string& name) const override {
     const auto it = layout_.find(name);
-    return it == layout_.end() ? std::nullopt : std::optional(it->second.description);
+    if (it == layout_.end()) return std::nullopt;
+    const WeightSource* named = named_file(it->second);
+    return named ? named->find(name) : std::optional(it->second.description);
   }
   Result<Tensor> read(const std::string& name) const override {
     const auto it = layout_.find(name);
     if (it == layout_.end()) return error(Code::NotFound, "nothing is known of a tensor '{}'", name);
+    if (const WeightSource* named = named_file(it->second)) return named->read(name);
     const auto& [description, place] = it->second;
     const auto elements = wire::count_elements(description.dtype, description.dims);
     if (!elements || storage_bytes(description.dtype, *elements) != place.bytes)
       return invalid_argument("{} bytes do not fit the tensor '{}'", place.bytes, name);
-    TN_ASSIGN_OR_RETURN(const auto region, files_->read(place.file, place.offset, place.bytes));
+    TN_ASSIGN_OR_RETURN(const auto region, elements_->read(place.file, place.offset, place.bytes));
     return wire::tensor_over_bytes({description.dtype, *elements, place.bytes}, description.dims, region.bytes,
                                    region.owner);
   }
   std::optional<FilePlace> place(const std::string& name) const override {
     const auto it = layout_.find(name);
-    return it == layout_.end() ? std::nullopt : std::optional(it->second.place);
+    if (it == layout_.end()) return std::nullopt;
+    const WeightSource* named = named_file(it->second);
+    return named ? named->place(name) : std::optional(it->second.place);
   }
 
  private:
+  explicit FolderSource(std::string folder) : folder_(std::move(folder)) {}
+  const WeightSource* named_file(const FileRegion& region) const {
+    const auto it = named_.find(region.place.file);
+    return it == named_.end() ? nullptr : it->second.get();
+  }
+
   std::string folder_;
-  std::shared_ptr<wire::FolderExternalData> files_;
-  std::map<std::string, FileRegion> layout_;
+  std::shared_ptr<wire::FolderExternalData> elements_;
+  std::map<std::string, std::unique_ptr<WeightSource>> named_;  // by file
+  std::map<std::string, FileRegion> layout_;                    // of files that are there
 };
 
 // What an array is stands in its own header, so all of them are read at once.
@@ -114,26 +148,48 @@ class NpzSource final : public MemorySource {
   static Result<std::unique_ptr<WeightSource>> open(const std::string& path) {
     TN_ASSIGN_OR_RETURN(auto npz, wire::NpzFile::open(path));
     std::map<std::string, Tensor> tensors;
+    std::map<std::string, Status> unreadable;
     for (const std::string& name : npz.names()) {
-      auto tensor = npz.read(name);
-      if (!tensor.ok()) return std::move(tensor).status().in(path);
-      tensors.emplace(name, std::move(*tensor));
+      // The one type of two bytes that NumPy has no name for.
+      auto tensor = npz.read(name, DType::BFloat16);
+      if (tensor.ok())
+        tensors.emplace(name, std::move(*tensor));
+      else
+        unreadable.emplace(name, std::move(tensor).status().in(path));
     }
-    return std::unique_ptr<WeightSource>(new NpzSource(path, std::move(npz), std::move(tensors)));
+    return std::unique_ptr<WeightSource>(
+        new NpzSource(path, std::move(npz), std::move(tensors), std::move(unreadable)));
   }
 
   std::string where() const override { return path_; }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> all = MemorySource::names();
+    for (const auto& [name, status] : unreadable_) all.push_back(name);
+    std::ranges::sort(all);
+    return all;
+  }
+  // Whoever wants an array that cannot be read is told why; the others do not mind.
+  std::optional<Description> find(const std::string& name) const override {
+    return unreadable_.contains(name) ? Description{} : MemorySource::find(name);
+  }
+  Result<Tensor> read(const std::string& name) const override {
+    const auto it = unreadable_.find(name);
+    return it == unreadable_.end() ? MemorySource::read(name) : Result<Tensor>(it->second);
+  }
   std::optional<FilePlace> place(const std::string& name) const override {
     const auto found = npz_.place(name);
-    return found ? std::optional(FilePlace{file_name_of(path_), found->first, found->second}) : std::nullopt;
+    return found ? std::optional(FilePlace{file_name_of(path_), found->first, found->second, true}) : std::nullopt;
   }
 
  private:
-  NpzSource(std::string path, wire::NpzFile npz, std::map<std::string, Tensor> tensors)
-      : MemorySource(std::move(tensors), true), path_(std::move(path)), npz_(std::move(npz)) {}
+  NpzSource(std::string path, wire::NpzFile npz, std::map<std::string, Tensor> tensors,
+            std::map<std::string, Status> unreadable)
+      : MemorySource(std::move(tensors), true), path_(std::move(path)), npz_(std::move(npz)),
+        unreadable_(std::move(unreadable)) {}
 
   std::string path_;
   wire::NpzFile npz_;
+  std::map<std::string, Status> unreadable_;
 };
 
 // A safetensors file begins with the length of a header that begins with a brace.
@@ -147,13 +203,13 @@ std::unique_ptr<WeightSource> weights_in_memory(std::map<std::string, Tensor> te
 
 Result<std::unique_ptr<WeightSource>> weights_in_folder(const std::string& folder,
                                                         std::map<std::string, FileRegion> layout) {
-  TN_ASSIGN_OR_RETURN(auto files, wire::FolderExternalData::in_folder(folder));
-  return std::unique_ptr<WeightSource>(std::make_unique<FolderSource>(folder, std::move(files), std::move(layout)));
+  return FolderSource::open(folder, layout);
 }
 
 Result<std::unique_ptr<WeightSource>> open_weight_source(const std::string& path) {
   TN_ASSIGN_OR_RETURN(const auto mapped, MappedFile::open(path));
   const std::string_view bytes = mapped->view();
+  if (bytes.empty()) return invalid_argument("'{}' is empty", path);
   if (bytes.starts_with("PK\3\4") || bytes.starts_with("PK\5\6")) return NpzSource::open(path);
   if (looks_like_safetensors(bytes)) {
     TN_ASSIGN_OR_RETURN(auto file, wire::SafetensorsFile::open(path));

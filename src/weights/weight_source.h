@@ -16,7 +16,7 @@ namespace tenon {
 class WeightSource {
  public:
   struct Description {
-    DType dtype = DType::Undefined;
+    DType dtype = DType::Undefined;  // undefined: it is there, but reading it fails and says why
     std::vector<int64_t> dims;
     bool certain = true;  // false: an attribute of a node, which may be a weight or not
   };

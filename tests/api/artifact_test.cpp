@@ -109,6 +109,32 @@ TEST_F(Artifacts, SwappedWeights) {
   EXPECT_THAT(output(session), ElementsAre(0, 7));
 }
 
+TEST_F(Artifacts, WeightsGivenWithASession) {
+  tenon::Options options, unknown;
+  options.set_weight("w", tenon::Value::tensor<float>({2, 2}, fives));
+  unknown.set_weight("nothing", tenon::Value::tensor<float>({2, 2}, fives));
+  EXPECT_THAT(output(artifact.session(0, options)), ElementsAre(0, 11));
+  EXPECT_THAT(output(artifact.session()), ElementsAre(0, 7));
+  EXPECT_EQ(code_of([&] { artifact.session(0, unknown); }), TN_NOT_FOUND);
+}
+
+// A session made from a model takes weights as a swap does.
+TEST(GivenWeights, WhatThePlanWasDecidedByStays) {
+  onnx_text::Model clip;
+  clip.nodes = {{"MatMul", {"x", "w"}, {"m"}, "multiply", "", {}}, {"Clip", {"m", "lo", "hi"}, {"y"}, "cut", "", {}}};
+  clip.inputs = {onnx_text::value("x", onnx_text::tensor_type(onnx_text::kFloat, {1, 2}))};
+  clip.outputs = {onnx_text::value("y", onnx_text::tensor_type(onnx_text::kFloat, {1, 2}))};
+  clip.weights = {onnx_text::weight("w", {2, 2}, {1, 2, 3, 4}), onnx_text::weight("lo", {}, {0}),
+                  onnx_text::weight("hi", {}, {6})};
+  const tenon::Model model = tenon::Model::from_memory(clip.to_bytes());
+  std::vector<float> three{3}, six{6};
+  tenon::Options other, same;
+  other.set_weight("hi", tenon::Value::tensor<float>({}, three));
+  same.set_weight("hi", tenon::Value::tensor<float>({}, six));
+  EXPECT_EQ(code_of([&] { tenon::Session(model, other); }), TN_GUARD_VIOLATED);
+  EXPECT_EQ(code_of([&] { tenon::Session(model, same); }), TN_OK);
+}
+
 TEST_F(Artifacts, SeveralSessionsSwitchTogether) {
   tenon::Session first = artifact.session(), second = artifact.session();
   tenon::Session* const both[] = {&first, &second};

@@ -128,7 +128,7 @@ class WeightsFile:
         return {
             "name": self.text(section), "dtype": self.text(section), "dims": section.list(section.i64),
             "content": section.hash(), "file": self.text(section), "file_offset": section.i64(),
-            "file_bytes": section.i64(), "place": section.u8(), "offset": section.i64(),
+            "file_bytes": section.i64(), "file_has_names": section.u8(), "place": section.u8(), "offset": section.i64(),
             "bytes": section.i64(), "packed": section.i32(),
         }  # fmt: skip
 

@@ -84,7 +84,8 @@ TEST_P(SwapUnderLoad, SessionsSwitchTogether) {
   });
   Session* const both[] = {left.get(), right.get()};
   for (int i = 2; i < 200; ++i) {
-    const auto reports = Session::set_weights_together(both, all(static_cast<float>(i)), {});
+    const auto reports = Session::set_weights_together(
+        both, [&](const WeightSnapshot&) { return Result(all(static_cast<float>(i))); }, {});
     ASSERT_TRUE(reports.ok()) << reports.status().to_string();
   }
   done = true;

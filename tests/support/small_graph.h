@@ -41,10 +41,11 @@ class SmallGraph {
   std::unique_ptr<Session> session(SessionOptions options = {}, const std::string& target = "reference") const {
     auto compiled = compile(graph, {target, {}});
     EXPECT_TRUE(compiled.ok()) << compiled.status().to_string();
-    std::vector<std::shared_ptr<const SourceBytes>> sources;
+    WeightSnapshot weights;
     for (const Constant& constant : compiled->sources)
-      sources.push_back(std::make_shared<SourceBytes>(SourceBytes{constant.tensor, constant.load, std::nullopt}));
-    auto made = Session::make(compiled->program, std::move(sources), options);
+      weights.sources.push_back(
+          std::make_shared<SourceBytes>(SourceBytes{constant.tensor, constant.load, std::nullopt}));
+    auto made = Session::make_from_sources(compiled->program, std::move(weights), options);
     EXPECT_TRUE(made.ok()) << made.status().to_string();
     return std::move(*made);
   }

@@ -50,24 +50,34 @@ int64_t packed_index(int64_t n, int64_t k, int64_t depth) {
   return (n / kPanelWidth * depth + k) * kPanelWidth + n % kPanelWidth;
 }
 
-Status run_pack_panels(KernelContext& c) {
+// The outputs of one weight, from output `first` of all on.
+void pack_weight(KernelContext& c, const TensorView& weight, int64_t first) {
   const auto& p = c.params<PackPanelsParams>();
   const bool kn = p.source == "kn";
-  const Dims w = c.in(0).dims, packed = c.out(0).dims;
-  const auto from = c.in(0).as<float>();
+  const auto from = weight.as<float>();
   const auto to = c.out(0).as<float>();
-  std::fill(to.begin(), to.end(), 0.0f);
-  if (from.empty()) return {};
+  if (from.empty()) return;
   const int64_t groups = p.layout == kDepthwiseLayout ? 1 : p.groups;
-  const int64_t outputs = w[kn ? 1 : 0], depth = packed[packed.size() - 2], columns = outputs / groups;
-  const int64_t group_size = static_cast<int64_t>(to.size()) / groups;
+  const int64_t outputs = weight.dims[kn ? 1 : 0], depth = c.out(0).dims[c.out(0).dims.size() - 2];
+  const int64_t columns = outputs / groups, group_size = static_cast<int64_t>(to.size()) / groups;
   for (int64_t n = 0; n < outputs; ++n) {
-    const float scale = c.has(1) ? c.in(1).as<float>()[static_cast<size_t>(n)] : 1.0f;
+    const float scale = c.has(1) ? c.in(1).as<float>()[static_cast<size_t>(first + n)] : 1.0f;
     for (int64_t k = 0; k < depth; ++k) {
       const float value = from[static_cast<size_t>(kn ? k * outputs + n : n * depth + k)];
-      const int64_t at = n / columns * group_size + packed_index(n % columns, k, depth);
+      const int64_t at = n / columns * group_size + packed_index(first + n % columns, k, depth);
       to[static_cast<size_t>(at)] = c.has(1) ? value * scale : value;
     }
+  }
+}
+
+Status run_pack_panels(KernelContext& c) {
+  const auto to = c.out(0).as<float>();
+  std::fill(to.begin(), to.end(), 0.0f);
+  int64_t first = 0;
+  for (size_t i = 0; i < c.input_count(); ++i) {
+    if (i == 1) continue;
+    pack_weight(c, c.in(i), first);
+    first += c.in(i).dims[c.params<PackPanelsParams>().source == "kn" ? 1 : 0];
   }
   return {};
 }

@@ -96,8 +96,8 @@ tn_status* tn_artifact_bake(tn_context* context, const tn_artifact* artifact, co
   return api::guarded([&]() -> Status {
     if (!artifact || !source || !baked) return invalid_argument("artifact, source and baked must not be NULL");
     TN_ASSIGN_OR_RETURN(const SwapOptions swap, api::read_swap_options(options));
-    TN_ASSIGN_OR_RETURN(const auto weights, api::weight_source(*source, source_layout(*artifact->image)));
-    TN_ASSIGN_OR_RETURN(BakedImage made, bake(artifact->image, weights, swap, api::context_pool(context)));
+    const auto source_of = [&](const WeightSnapshot& current) { return api::weight_source(*source, current.layout); };
+    TN_ASSIGN_OR_RETURN(BakedImage made, bake(artifact->image, source_of, swap, api::context_pool(context)));
     if (report) *report = api::copy_text(api::reports_json(made.reports, true));
     *baked = new tn_artifact{std::move(made.image)};
     return {};
@@ -135,6 +135,7 @@ tn_status* tn_artifact_session(tn_context* context, const tn_artifact* artifact,
     // Extents do not matter to weights, so they fit whatever was fixed.
     request.settings.plan_key = record.plan_key;
     TN_ASSIGN_OR_RETURN(auto made, Session::make(request.apply(record.program), std::move(weights), request.settings));
+    TN_RETURN_IF_ERROR(api::set_given_weights(options, *made));
     *session = api::make_session_handle(std::move(made));
     return {};
   });

@@ -1,4 +1,6 @@
 // What is in an artifact, and what swaps did, as JSON.
+#include <fmt/ranges.h>
+
 #include <nlohmann/json.hpp>
 
 #include "plan/keys.h"
@@ -12,9 +14,15 @@ namespace tenon::api {
 namespace {
 
 json to_json(const SwapReport& r) {
-  return {{"replaced", r.replaced},         {"kept", r.kept},      {"ignored", r.ignored},
-          {"not_finite", r.not_finite},     {"slots", r.slots},    {"slots_redone", r.slots_redone},
-          {"bytes_redone", r.bytes_redone}, {"seconds", r.seconds}};
+  return {{"replaced", r.replaced},
+          {"kept", r.kept},
+          {"ignored", r.ignored},
+          {"open", r.open},
+          {"not_finite", r.not_finite},
+          {"slots", r.slots},
+          {"slots_redone", r.slots_redone},
+          {"bytes_redone", r.bytes_redone},
+          {"seconds", r.seconds}};
 }
 
 }  // namespace
@@ -56,16 +64,29 @@ json describe_models(const Image& image) {
                       {"slots", model.slots.size()},
                       {"open_slots", open},
                       {"sources", model.sources.size()},
-                      {"guards", model.program->guards.size()},
+                      {"guards", std::ranges::count_if(model.program->guards,
+                                                       [](const Guard& g) { return g.property != kLiteral; })},
                       {"packed_bytes", packed}});
   }
   return models;
 }
 
+// A constant without a name by its value, when that is short: "1e-05", "[0, 2]", "2 as float[20]".
+template <class T>
+std::string literal_text(const Tensor& tensor, const std::string& type) {
+  constexpr int64_t kShown = 6;
+  const auto values = tensor.as<T>();
+  if (tensor.dims().empty()) return fmt::format("{}", values[0]);
+  if (tensor.size() <= kShown && tensor.dims().size() == 1) return fmt::format("[{}]", fmt::join(values, ", "));
+  const bool same = std::ranges::all_of(values, [&](T value) { return value == values[0]; });
+  return same && tensor.size() > 0 ? fmt::format("{} as {}", values[0], type) : type;
+}
+
 // "PackPanels(Mul(w, s), ...)" of a plan's output, read from the inside out.
 class ExpressionText {
  public:
-  ExpressionText(const Program& program, const WeightEntry& entry) : program_(program), entry_(entry) {}
+  ExpressionText(const Image& image, const ModelRecord& model, const WeightEntry& entry)
+      : image_(image), model_(model), program_(*model.program), entry_(entry) {}
 
   std::string text() const {
     if (!entry_.expression) return source(0);
@@ -74,8 +95,14 @@ class ExpressionText {
 
  private:
   std::string source(size_t i) const {
-    const SourceInfo& info = program_.sources[static_cast<size_t>(entry_.sources[i])];
-    return info.name.empty() ? fmt::format("{}{}", dtype_name(info.dtype), shape_text(to_shape(info.dims))) : info.name;
+    const auto id = static_cast<size_t>(entry_.sources[i]);
+    const SourceInfo& info = program_.sources[id];
+    if (!info.name.empty()) return info.name;
+    const std::string type = fmt::format("{}{}", dtype_name(info.dtype), shape_text(to_shape(info.dims)));
+    const auto tensor = image_.source(static_cast<size_t>(model_.sources[id]));
+    if (tensor.ok() && info.dtype == DType::Float32) return literal_text<float>(*tensor, type);
+    if (tensor.ok() && info.dtype == DType::Int64) return literal_text<int64_t>(*tensor, type);
+    return type;
   }
   std::string value(PlanValueId v) const {
     const Plan& plan = *entry_.expression;
@@ -93,6 +120,8 @@ class ExpressionText {
     return "?";
   }
 
+  const Image& image_;
+  const ModelRecord& model_;
   const Program& program_;
   const WeightEntry& entry_;
 };
@@ -122,14 +151,14 @@ void add_users(const Plan& plan, std::vector<std::vector<std::string>>& users) {
 json describe_guards(const Program& program, const std::vector<int32_t>& sources) {
   json guards = json::array();
   for (const Guard& guard : program.guards)
-    if (std::ranges::find(sources, guard.source) != sources.end())
+    if (guard.property != kLiteral && std::ranges::find(sources, guard.source) != sources.end())
       guards.push_back({{"source", program.sources[static_cast<size_t>(guard.source)].name},
                         {"asker", guard.asker},
                         {"property", guard.property}});
   return guards;
 }
 
-json describe_weight_program(const ModelRecord& model) {
+json describe_weight_program(const Image& image, const ModelRecord& model) {
   const Program& program = *model.program;
   std::vector<std::vector<std::string>> users(program.weight_program.size());
   add_users(program.plan, users);
@@ -139,7 +168,7 @@ json describe_weight_program(const ModelRecord& model) {
     json sources = json::array();
     for (const int32_t id : entry.sources) sources.push_back(program.sources[static_cast<size_t>(id)].name);
     entries.push_back({{"slot", slot},
-                       {"expression", ExpressionText(program, entry).text()},
+                       {"expression", ExpressionText(image, model, entry).text()},
                        {"layout", entry.layout},
                        {"sources", std::move(sources)},
                        {"guards", describe_guards(program, entry.sources)},
@@ -148,7 +177,8 @@ json describe_weight_program(const ModelRecord& model) {
   return {{"model", model.name}, {"slots", std::move(entries)}};
 }
 
-json describe_packed(const ArtifactContents& contents) {
+json describe_packed(const Image& image) {
+  const ArtifactContents& contents = image.contents();
   std::vector<json> packed;
   for (const PackedRecord& record : contents.packed)
     packed.push_back({{"key", record.key.hex()},
@@ -165,7 +195,7 @@ json describe_packed(const ArtifactContents& contents) {
       json& entry = packed[static_cast<size_t>(model.slots[slot])];
       if (entry["models"].empty() || entry["models"].back() != model.name) entry["models"].push_back(model.name);
       if (entry["expression"].get_ref<const std::string&>().empty())
-        entry["expression"] = ExpressionText(*model.program, model.program->weight_program[slot]).text();
+        entry["expression"] = ExpressionText(image, model, model.program->weight_program[slot]).text();
     }
   return packed;
 }
@@ -212,11 +242,12 @@ Status add_section(const Image& image, std::string_view section, json& result) {
   if (section == "models") {
     result["models"] = describe_models(image);
   } else if (section == "packed") {
-    result["packed"] = describe_packed(contents);
+    result["packed"] = describe_packed(image);
   } else if (section == "sources") {
     result["sources"] = describe_sources(contents);
   } else if (section == "weight_program") {
-    for (const ModelRecord& model : contents.models) result["weight_program"].push_back(describe_weight_program(model));
+    for (const ModelRecord& model : contents.models)
+      result["weight_program"].push_back(describe_weight_program(image, model));
   } else if (section == "plan") {
     for (const ModelRecord& model : contents.models) result["plan"].push_back(describe_plan(model));
   } else {

@@ -34,6 +34,8 @@ namespace tenon::api {
 Result<std::shared_ptr<const WeightSource>> weight_source(const tn_source& source,
                                                           const std::shared_ptr<const SourceLayout>& layout);
 Result<SwapOptions> read_swap_options(const tn_options* options);
+// Weights that were given with the options of a session.
+Status set_given_weights(const tn_options* options, Session& session);
 std::string reports_json(const std::vector<SwapReport>& reports, bool as_list);
 
 }  // namespace tenon::api

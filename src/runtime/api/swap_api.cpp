@@ -13,11 +13,25 @@ Result<SwapOptions> read_swap_options(const tn_options* options) {
   reader.boolean("partial", swap.partial);
   reader.boolean("strict", swap.strict);
   reader.boolean("keep_sources", swap.keep_sources);
+  reader.boolean("map", swap.map);
   reader.integers_by_name("only", only);
   TN_RETURN_IF_ERROR(reader.finish());
   for (const auto& [name, chosen] : only)
     if (chosen) swap.only.push_back(name);
   return swap;
+}
+
+Status set_given_weights(const tn_options* options, Session& session) {
+  if (!options || options->weights.empty()) return {};
+  std::map<std::string, Tensor> tensors;
+  SwapOptions swap;
+  swap.partial = true;
+  for (const auto& [name, value] : options->weights) {
+    tensors.emplace(name, *value.tensor());
+    swap.only.push_back(name);
+  }
+  const std::shared_ptr<const WeightSource> source = weights_in_memory(std::move(tensors), false);
+  return session.set_weights(source, swap).status();
 }
 
 }  // namespace tenon::api
@@ -27,8 +41,8 @@ namespace {
 Status set_weights(std::span<Session* const> sessions, const tn_source& source, const tn_options* options, bool as_list,
                    char** report) {
   TN_ASSIGN_OR_RETURN(const SwapOptions swap, api::read_swap_options(options));
-  TN_ASSIGN_OR_RETURN(const auto opened, api::weight_source(source, sessions[0]->weights()->layout));
-  TN_ASSIGN_OR_RETURN(const auto reports, Session::set_weights_together(sessions, opened, swap));
+  const auto source_of = [&](const WeightSnapshot& current) { return api::weight_source(source, current.layout); };
+  TN_ASSIGN_OR_RETURN(const auto reports, Session::set_weights_together(sessions, source_of, swap));
   if (report) *report = api::copy_text(api::reports_json(reports, as_list));
   return {};
 }

@@ -17,6 +17,7 @@ struct Claim {
   std::vector<NodeId> nodes;  // in data-flow order; the kernel goes where the first was
   ValueId x = kNone, result = kNone;
   ValueId weight = kNone;
+  std::vector<ValueId> neighbours;      // further weights, whose outputs stand beside those of the first
   std::string source = "nk";            // how the weight lies, see PackPanels
   int64_t outputs = 0, depth = 0;       // channels of the result; what each is summed over (products)
   int channel_from_end = 1;             // the axis of the channels, counted from the end; 1 is the last

@@ -92,7 +92,7 @@ std::optional<Claim> claim_conv(GraphEdit& edit, const GraphNode& node) {
   return claim;
 }
 
-// Worth it only for what can be folded into the weight: there is no kernel of its own.
+// There is no kernel of its own; what is gained is what can be folded into the weight.
 std::optional<Claim> claim_transposed(GraphEdit& edit, const GraphNode& node) {
   const Shape* shape = edit.weight_shape(node.inputs[1]);
   if (!shape || shape->size() < 3 || !is_float(edit, node.inputs[0])) return std::nullopt;
@@ -112,6 +112,8 @@ std::optional<Claim> claim_transposed(GraphEdit& edit, const GraphNode& node) {
 
 std::optional<Claim> claim_node(GraphEdit& edit, NodeId id) {
   const GraphNode& node = edit.node(id);
+  // What weights alone decide is computed with them, and not in every run.
+  if (edit.weight_shape(node.outputs[0])) return std::nullopt;
   edit.go_to(id);
   std::optional<Claim> claim;
   if (node.op == OpId::MatMul) claim = claim_matmul(edit, node);

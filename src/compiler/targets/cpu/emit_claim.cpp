@@ -15,7 +15,8 @@ std::string name_of(const GraphEdit& edit, const Claim& claim) {
 
 ValueId pack(GraphEdit& edit, const Claim& claim, PackPanelsParams params) {
   std::vector<ValueId> inputs{claim.weight};
-  if (claim.scale != kNone) inputs.push_back(claim.scale);
+  if (claim.scale != kNone || !claim.neighbours.empty()) inputs.push_back(claim.scale);
+  inputs.insert(inputs.end(), claim.neighbours.begin(), claim.neighbours.end());
   return edit.emit(OpId::PackPanels, Params::of(std::move(params)), std::move(inputs));
 }
 

@@ -3,6 +3,7 @@
 
 #include "compiler/targets/cpu/claim.h"
 #include "ops/concat.h"
+#include "ops/packed.h"
 #include "ops/split.h"
 
 namespace tenon {
@@ -41,7 +42,12 @@ Claim merged(GraphEdit& edit, const std::vector<const Claim*>& parts) {
   }
   all.nodes.clear();
   for (const Claim* part : parts) all.nodes.insert(all.nodes.end(), part->nodes.begin(), part->nodes.end());
-  all.weight = concat(edit, std::move(weights), all.source == "nk" ? 0 : 1);
+  // Whole panels go side by side as they are.
+  const bool whole = std::all_of(widths.begin(), widths.end() - 1, [](int64_t n) { return n % kPanelWidth == 0; });
+  if (whole)
+    all.neighbours.assign(weights.begin() + 1, weights.end());
+  else
+    all.weight = concat(edit, std::move(weights), all.source == "nk" ? 0 : 1);
   if (!biases.empty()) all.bias = concat(edit, std::move(biases), 0);
   all.outputs = 0;
   for (const int64_t width : widths) all.outputs += width;

@@ -1,0 +1,12 @@
+#include "plan/fixed_sources.h"
+
+namespace tenon {
+
+std::vector<bool> fixed_sources(const Program& program) {
+  std::vector<bool> fixed;
+  for (const SourceInfo& source : program.sources) fixed.push_back(source.name.empty());
+  for (const Guard& guard : program.guards) fixed[static_cast<size_t>(guard.source)] = true;
+  return fixed;
+}
+
+}  // namespace tenon
