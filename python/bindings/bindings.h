@@ -36,8 +36,6 @@ nanobind::object array_over(nanobind::handle value, const tenon::Value& tensor);
 
 // Names in a model need not be UTF-8; what is not is replaced.
 nanobind::str decoded(std::string_view text);
-// Text for the C interface, where it ends at the first zero byte: one inside is refused. `what` names it.
-std::string without_zero(const std::string& text, const char* what);
 
 // Makes runs that use this handle look for signals now and then.
 void ask_for_signals(tenon::Run& run);

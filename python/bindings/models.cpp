@@ -22,11 +22,10 @@ template <class Load>
 LoadedModel load(const Settings& settings, const Files& files, const Weights& weights, Load&& read) {
   Options options;
   std::vector<nb::bytes> keep;
-  for (const auto& [key, value] : settings)
-    options.set(without_zero(key, "the name of an option"), without_zero(value, "an option"));
-  for (const auto& [name, value] : weights) options.set_weight(without_zero(name, "the name of a weight"), value);
+  for (const auto& [key, value] : settings) options.set(key, value);
+  for (const auto& [name, value] : weights) options.set_weight(name, value);
   for (const auto& [name, bytes] : files) {
-    options.add_file(without_zero(name, "the name of a file"), {bytes.c_str(), bytes.size()});
+    options.add_file(name, {bytes.c_str(), bytes.size()});
     keep.push_back(bytes);
   }
   auto read_alone = [&] {
@@ -57,9 +56,7 @@ void bind_models(nb::module_& m) {
       .def_static(
           "load_file",
           [](const std::string& path, const Settings& settings, const Files& files, const Weights& weights) {
-            return load(settings, files, weights, [&](const Options& options) {
-              return Model::load(without_zero(path, "the path of a model"), options);
-            });
+            return load(settings, files, weights, [&](const Options& options) { return Model::load(path, options); });
           },
           nb::arg("path"), nb::arg("options") = Settings{}, nb::arg("files") = Files{}, nb::arg("weights") = Weights{})
       .def_static(
@@ -70,15 +67,13 @@ void bind_models(nb::module_& m) {
                         [&](const Options& options) { return Model::from_memory(bytes, options); });
           },
           nb::arg("data"), nb::arg("options") = Settings{}, nb::arg("files") = Files{}, nb::arg("weights") = Weights{})
-      .def("save", [](const LoadedModel& l,
-                      const std::string& path) { l.model.save(without_zero(path, "the path of a model")); })
+      .def("save", [](const LoadedModel& l, const std::string& path) { l.model.save(path); })
       .def("to_bytes",
            [](const LoadedModel& l) {
              const std::string bytes = l.model.to_memory();
              return nb::bytes(bytes.data(), bytes.size());
            })
-      .def("describe", [](const LoadedModel& l,
-                          const std::string& sections) { return l.model.describe(without_zero(sections, "sections")); })
+      .def("describe", [](const LoadedModel& l, const std::string& sections) { return l.model.describe(sections); })
       .def("property", [](const LoadedModel& l, const std::string& name) { return decoded(l.model.property(name)); })
       .def_prop_ro("metadata",
                    [](const LoadedModel& l) {

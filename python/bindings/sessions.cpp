@@ -160,8 +160,7 @@ void bind_sessions(nb::module_& m) {
       "create_session",
       [](const LoadedModel& loaded, const std::map<std::string, std::string>& settings) {
         tenon::Options options;
-        for (const auto& [key, value] : settings)
-          options.set(without_zero(key, "the name of an option"), without_zero(value, "an option"));
+        for (const auto& [key, value] : settings) options.set(key, value);
         std::optional<Session> session;
         {
           nb::gil_scoped_release no_gil;
