@@ -160,7 +160,7 @@ def compile(models, names=None, *, provider="cpu", sources="reference", defer_we
     initializers that are listed as inputs become weights.
 
     jobs: models that are compiled at a time. threads: how many compute what is made of weights; 0 is what the CPU quota
-    allows. cpu_isa: the instruction set that kernels use at most, one of `system()["isas"]`. It holds for the whole
+    allows. cpu_isa: the instruction set that kernels use at most, one of `system()["cpu"]["isas"]`. It holds for the whole
     process from then on, so set it before there are sessions."""
     models = list(models) if isinstance(models, (list, tuple)) else [models]
     if not models:
