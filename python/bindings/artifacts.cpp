@@ -26,13 +26,6 @@ tenon::Options to_options(const Settings& settings) {
   return options;
 }
 
-// Runs without holding Python's lock.
-template <class F>
-auto alone(F&& f) {
-  nb::gil_scoped_release no_gil;
-  return f();
-}
-
 nb::list decoded_list(const std::vector<std::string>& texts) {
   nb::list list;
   for (const std::string& text : texts) list.append(decoded(text));

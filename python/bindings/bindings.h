@@ -42,12 +42,18 @@ void ask_for_signals(tenon::Run& run);
 // For runs without options of their own. Shared by all threads, never freed.
 tenon::Run* plain_run();
 
-// Calls f without the interpreter's lock. An exception of a signal handler replaces that of the run it ended.
+// Calls f without the interpreter's lock.
+template <class F>
+auto alone(F&& f) {
+  nanobind::gil_scoped_release no_gil;
+  return f();
+}
+
+// The same for a run. An exception of a signal handler replaces that of the run it ended.
 template <class F>
 void without_gil(F&& f) {
   try {
-    nanobind::gil_scoped_release no_gil;
-    f();
+    alone(f);
   } catch (const tenon::Error&) {
     if (PyErr_Occurred()) throw nanobind::python_error();
     throw;

@@ -28,11 +28,7 @@ LoadedModel load(const Settings& settings, const Files& files, const Weights& we
     options.add_file(name, {bytes.c_str(), bytes.size()});
     keep.push_back(bytes);
   }
-  auto read_alone = [&] {
-    nb::gil_scoped_release no_gil;
-    return read(options);
-  };
-  return LoadedModel{read_alone(), std::move(keep)};
+  return LoadedModel{alone([&] { return read(options); }), std::move(keep)};
 }
 
 void add_dim_names(const tenon::TypeView& type, nb::set& names) {
@@ -67,13 +63,14 @@ void bind_models(nb::module_& m) {
                         [&](const Options& options) { return Model::from_memory(bytes, options); });
           },
           nb::arg("data"), nb::arg("options") = Settings{}, nb::arg("files") = Files{}, nb::arg("weights") = Weights{})
-      .def("save", [](const LoadedModel& l, const std::string& path) { l.model.save(path); })
+      .def("save", [](const LoadedModel& l, const std::string& path) { alone([&] { l.model.save(path); }); })
       .def("to_bytes",
            [](const LoadedModel& l) {
-             const std::string bytes = l.model.to_memory();
+             const std::string bytes = alone([&] { return l.model.to_memory(); });
              return nb::bytes(bytes.data(), bytes.size());
            })
-      .def("describe", [](const LoadedModel& l, const std::string& sections) { return l.model.describe(sections); })
+      .def("describe", [](const LoadedModel& l,
+                          const std::string& sections) { return alone([&] { return l.model.describe(sections); }); })
       .def("property", [](const LoadedModel& l, const std::string& name) { return decoded(l.model.property(name)); })
       .def_prop_ro("metadata",
                    [](const LoadedModel& l) {

@@ -161,12 +161,7 @@ void bind_sessions(nb::module_& m) {
       [](const LoadedModel& loaded, const std::map<std::string, std::string>& settings) {
         tenon::Options options;
         for (const auto& [key, value] : settings) options.set(key, value);
-        std::optional<Session> session;
-        {
-          nb::gil_scoped_release no_gil;
-          session.emplace(loaded.model, options);
-        }
-        return NamedSession(std::move(*session), loaded.files);
+        return NamedSession(alone([&] { return Session(loaded.model, options); }), loaded.files);
       },
       nb::arg("model"), nb::arg("options"));
 }
