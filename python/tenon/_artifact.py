@@ -35,6 +35,8 @@ class Artifact:
         folder: where the weights file of bytes is, unless the weights are embedded. map: False reads files instead of
         mapping them. verify_weights: check every byte first. source_dirs: where files that weights came from are looked
         for, after the folder of the artifact."""
+        if not paths:
+            raise ValueError("there is no context file to open")
         options = settings(map=map, verify_weights=verify_weights, source_dir=as_names(source_dirs, "source_dirs"))
         in_memory = [path for path in paths if isinstance(path, (bytes, bytearray, memoryview))]
         if in_memory:
@@ -109,7 +111,8 @@ class Artifact:
             return models.index(model)
         position = operator.index(model)
         if not 0 <= position < len(models):
-            raise NoSuchPosition(f"there is no model {position}; the artifact has {len(models)}, counted from 0: {known}")
+            raise NoSuchPosition(f"there is no model {position}; the artifact has {len(models)}, counted from 0: "
+                                 f"{known}")
         return position
 
 
@@ -160,8 +163,8 @@ def compile(models, names=None, *, provider="cpu", sources="reference", defer_we
     initializers that are listed as inputs become weights.
 
     jobs: models that are compiled at a time. threads: how many compute what is made of weights; 0 is what the CPU quota
-    allows. cpu_isa: the instruction set that kernels use at most, one of `system()["cpu"]["isas"]`. It holds for the whole
-    process from then on, so set it before there are sessions."""
+    allows. cpu_isa: the instruction set that kernels use at most, one of `system()["cpu"]["isas"]`. It holds for the
+    whole process from then on, so set it before there are sessions."""
     models = list(models) if isinstance(models, (list, tuple)) else [models]
     if not models:
         raise ValueError("there is no model to compile")

@@ -8,7 +8,7 @@ import numpy as np
 
 from . import _tenon
 from ._arrays import NUMPY_TYPES, dtype_code, value_from_array
-from ._errors import Error, InvalidArgument
+from ._errors import Error
 from ._settings import as_names, settings
 
 
@@ -64,6 +64,8 @@ def _is_torch(item):
 def _value_of_torch(tensor):
     """Parameters and tensors of any device. What numpy has no type for goes over as bits."""
     torch = sys.modules["torch"]
+    if getattr(tensor, "is_sparse", False):
+        raise TypeError("the tensor is sparse; give it as tensor.to_dense()")
     tensor = tensor.detach().cpu().contiguous()
     code = _ML_TYPES.get(str(tensor.dtype).removeprefix("torch."))
     if code is None:
@@ -88,6 +90,8 @@ def swap_settings(*, partial, strict, only, map, keep_sources=None):
 def set_weights(sessions, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True):
     """New weights for several sessions, which switch together; returns one report each. The arguments are those of
     `InferenceSession.set_weights`."""
+    if isinstance(getattr(sessions, "_native", None), _tenon.Session):
+        raise TypeError("sessions must be a list; one session has a method set_weights of its own")
     sessions = list(sessions)
     if not sessions:
         raise ValueError("there is no session to set the weights of")

@@ -40,7 +40,8 @@ TUNED_WITH_BIAS = TUNED | {"head.bias": np.full(8, 0.25, np.float32)}
 
 def stage(rows, weights):
     """A net of two layers at one static shape: prefill and decode differ in nothing but that."""
-    nodes = [helper.make_node("MatMul", ["x", "body.weight"], ["a"]), helper.make_node("Add", ["a", "body.bias"], ["b"]),
+    nodes = [helper.make_node("MatMul", ["x", "body.weight"], ["a"]),
+             helper.make_node("Add", ["a", "body.bias"], ["b"]),
              helper.make_node("Relu", ["b"], ["c"]), helper.make_node("MatMul", ["c", "head.weight"], ["d"]),
              helper.make_node("Add", ["d", "head.bias"], ["y"])]
     graph = helper.make_graph(nodes, "stage", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [rows, 16])],
@@ -100,8 +101,8 @@ def programs(made):
             "}\n")
     functions = "".join(f"void task{i}() {{\n{block(task, 'cpp')}show(session);\n}}\n" for i, task in enumerate(TASKS))
     calls = "".join(f"if (argv[1][0] == '{i}') task{i}();\n" for i in range(len(TASKS)))
-    source = f"#include <cstdio>\n#include <tenon/tenon.hpp>\n{show}{functions}int main(int, char** argv) {{\n{calls}}}\n"
-    (made / "tasks.cpp").write_text(source)
+    main = f"int main(int, char** argv) {{\n{calls}}}\n"
+    (made / "tasks.cpp").write_text(f"#include <cstdio>\n#include <tenon/tenon.hpp>\n{show}{functions}{main}")
     libraries = [str(LIBRARIES / f"lib{name}.so.0") for name in ("tenon", "tenon_runtime")]
     subprocess.run(["g++", "-std=c++20", "-O0", f"-I{ROOT / 'include'}", "tasks.cpp", "-o", "tasks", *libraries,
                     f"-Wl,-rpath,{LIBRARIES}"], cwd=made, check=True)
@@ -311,8 +312,7 @@ def test_building_with_cmake(installed, folder, tmp_path):
 
 
 def test_building_by_hand(installed, folder):
-    prefix = installed / "tenon"
-    looks = {"CPATH": str(prefix / "include"), "LIBRARY_PATH": str(prefix / "lib"), "LD_LIBRARY_PATH": str(prefix / "lib")}
-    environment = os.environ | looks
+    headers, libraries = str(installed / "tenon" / "include"), str(installed / "tenon" / "lib")
+    environment = os.environ | {"CPATH": headers, "LIBRARY_PATH": libraries, "LD_LIBRARY_PATH": libraries}
     subprocess.run(block(BUILDING, "sh"), shell=True, check=True, cwd=installed, env=environment)
     check_app(installed / "app", folder, environment)

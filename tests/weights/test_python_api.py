@@ -203,6 +203,8 @@ class TestSeveralSessions:
     def test_something_else(self, session):
         with pytest.raises(TypeError, match="InferenceSessions, not str"):
             tenon.set_weights([session, "model"], arrays(made(2)))
+        with pytest.raises(TypeError, match="must be a list"):
+            tenon.set_weights(session, arrays(made(2)))
 
 
 class TestCompile:
@@ -290,6 +292,10 @@ class TestLoading:
             tenon.Artifact.load(data, path)
         with pytest.raises(TypeError, match="folder goes with the bytes"):
             tenon.Artifact.load(path, folder=tmp_path)
+
+    def test_nothing(self):
+        with pytest.raises(ValueError, match="no context file"):
+            tenon.Artifact.load()
 
     def test_bytes_without_their_weights(self, two, tmp_path):
         [path] = tenon.compile(two[0]).save(tmp_path / "compiled")
