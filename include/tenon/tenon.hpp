@@ -9,6 +9,7 @@
 // Every type is movable and owns its handle. Errors throw tenon::Error. Threads: as in tenon.h.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -54,6 +55,19 @@ inline void check(tn_status* status) {
 inline std::string take_text(char* text) {
   const Owner<char, tn_string_release> owned(text);
   return text;
+}
+
+// Text for the C interface, where it ends at the first zero byte: with one inside it would mean something else.
+inline const char* c_text(const std::string& text, const char* what) {
+  const size_t zero = text.find('\0');
+  if (zero == std::string::npos) return text.c_str();
+  throw Error(TN_INVALID_ARGUMENT, std::string(what) + " must not hold a zero character, as '" + text.substr(0, zero) +
+                                       "\\0" + text.substr(zero + 1) + "' does");
+}
+inline std::vector<const char*> c_texts(std::span<const std::string> texts, const char* what) {
+  std::vector<const char*> result;
+  for (const std::string& text : texts) result.push_back(c_text(text, what));
+  return result;
 }
 
 template <class T>
@@ -235,7 +249,8 @@ class Value {
     static constexpr int64_t kScalar = 0;  // an address for the dims of a scalar
     const int64_t* shape = !dims ? nullptr : dims->empty() ? &kScalar : dims->data();
     tn_value* value = nullptr;
-    detail::check(tn_tensor_from_json(dtype, shape, dims ? dims->size() : 0, json.c_str(), &value));
+    detail::check(
+        tn_tensor_from_json(dtype, shape, dims ? dims->size() : 0, detail::c_text(json, "JSON text"), &value));
     return Value(value);
   }
   std::string describe(size_t max_elements = 8) const {
@@ -253,10 +268,12 @@ class Value {
 
   static Value read_npy(const std::string& path, tn_dtype unnamed = TN_UNDEFINED) {
     tn_value* value = nullptr;
-    detail::check(tn_npy_read(path.c_str(), unnamed, &value));
+    detail::check(tn_npy_read(detail::c_text(path, "the path of an array"), unnamed, &value));
     return Value(value);
   }
-  void write_npy(const std::string& path) const { detail::check(tn_npy_write(path.c_str(), get())); }
+  void write_npy(const std::string& path) const {
+    detail::check(tn_npy_write(detail::c_text(path, "the path of an array"), get()));
+  }
 
   tn_value* get() const { return handle_.get(); }
   tn_value* release() { return handle_.release(); }
@@ -270,7 +287,7 @@ class Npz {
  public:
   explicit Npz(const std::string& path) {
     tn_npz* npz = nullptr;
-    detail::check(tn_npz_open(path.c_str(), &npz));
+    detail::check(tn_npz_open(detail::c_text(path, "the path of an archive"), &npz));
     handle_.reset(npz);
   }
   // The most memory that arrays read from it take together.
@@ -286,10 +303,11 @@ class Npz {
     std::vector<const char*> names;
     std::vector<const tn_value*> values;
     for (const auto& [name, value] : arrays) {
-      names.push_back(name.c_str());
+      names.push_back(detail::c_text(name, "the name of an array"));
       values.push_back(value.get());
     }
-    detail::check(tn_npz_write(path.c_str(), names.data(), values.data(), arrays.size()));
+    detail::check(
+        tn_npz_write(detail::c_text(path, "the path of an archive"), names.data(), values.data(), arrays.size()));
   }
 
  private:
@@ -304,16 +322,17 @@ class Options {
     for (const auto& [key, value] : values) set(key, value);
   }
   Options& set(const std::string& key, const std::string& value) {
-    detail::check(tn_options_set(get(), key.c_str(), value.c_str()));
+    detail::check(
+        tn_options_set(get(), detail::c_text(key, "the name of an option"), detail::c_text(value, "an option")));
     return *this;
   }
   Options& set_weight(const std::string& name, const Value& value) {
-    detail::check(tn_options_set_weight(get(), name.c_str(), value.get()));
+    detail::check(tn_options_set_weight(get(), detail::c_text(name, "the name of a weight"), value.get()));
     return *this;
   }
   // The bytes must outlive the model.
   Options& add_file(const std::string& name, std::string_view bytes) {
-    detail::check(tn_options_add_file(get(), name.c_str(), bytes.data(), bytes.size()));
+    detail::check(tn_options_add_file(get(), detail::c_text(name, "the name of a file"), bytes.data(), bytes.size()));
     return *this;
   }
   tn_options* get() const { return handle_.get(); }
@@ -364,7 +383,7 @@ class Model {
  public:
   static Model load(const std::string& path, const Options& options = {}) {
     tn_model* model = nullptr;
-    detail::check(tn_model_load_file(nullptr, path.c_str(), options.get(), &model));
+    detail::check(tn_model_load_file(nullptr, detail::c_text(path, "the path of a model"), options.get(), &model));
     return Model(model);
   }
   static Model from_memory(std::string_view bytes, const Options& options = {}) {
@@ -372,7 +391,9 @@ class Model {
     detail::check(tn_model_load_memory(nullptr, bytes.data(), bytes.size(), options.get(), &model));
     return Model(model);
   }
-  void save(const std::string& path) const { detail::check(tn_model_save(get(), path.c_str())); }
+  void save(const std::string& path) const {
+    detail::check(tn_model_save(get(), detail::c_text(path, "the path of a model")));
+  }
   std::string to_memory() const {
     char* data = nullptr;
     size_t size = 0;
@@ -382,11 +403,11 @@ class Model {
   }
   std::string describe(const std::string& sections = "summary") const {
     char* text = nullptr;
-    detail::check(tn_model_describe(get(), sections.c_str(), &text));
+    detail::check(tn_model_describe(get(), detail::c_text(sections, "sections"), &text));
     return detail::take_text(text);
   }
   std::string property(const std::string& name) const {
-    const char* text = tn_model_property(get(), name.c_str());
+    const char* text = tn_model_property(get(), detail::c_text(name, "the name of a property"));
     return text ? text : "";
   }
   std::vector<std::pair<std::string, std::string>> metadata() const {
@@ -431,11 +452,11 @@ class Source {
   // An ONNX model, a .safetensors or .npz file, or a folder of the layout that the weights came from.
   static Source open(const std::string& path) {
     tn_source* source = nullptr;
-    detail::check(tn_source_open(path.c_str(), &source));
+    detail::check(tn_source_open(detail::c_text(path, "the path of weights"), &source));
     return Source(source);
   }
   Source& add(const std::string& name, const Value& value) {
-    detail::check(tn_source_add(get(), name.c_str(), value.get()));
+    detail::check(tn_source_add(get(), detail::c_text(name, "the name of a weight"), value.get()));
     return *this;
   }
   std::vector<std::string> names() const {
@@ -548,17 +569,18 @@ inline std::string set_weights(std::span<Session* const> sessions, const Source&
 // Whether a file is a compiled model, Tenon's or another program's.
 inline bool is_context_file(const std::string& path) {
   int is_context = 0;
-  detail::check(tn_is_context_file(path.c_str(), &is_context));
+  detail::check(tn_is_context_file(detail::c_text(path, "the path of a model"), &is_context));
   return is_context != 0;
 }
 inline std::string describe_context_file(const std::string& path) {
   char* text = nullptr;
-  detail::check(tn_context_file_describe(path.c_str(), &text));
+  detail::check(tn_context_file_describe(detail::c_text(path, "the path of a model"), &text));
   return detail::take_text(text);
 }
 // Removes what interrupted publications left.
 inline void tidy_folder(const std::string& folder, const std::string& weights_name) {
-  detail::check(tn_folder_tidy(folder.c_str(), weights_name.c_str()));
+  detail::check(tn_folder_tidy(detail::c_text(folder, "the path of a folder"),
+                               detail::c_text(weights_name, "the name of a weights file")));
 }
 // In libtenon only.
 inline std::string compile_key(const Model& model, const Options& options = {}) {
@@ -590,26 +612,35 @@ class Artifact {
     std::vector<const char*> names;
     for (const auto& [name, model] : models) {
       handles.push_back(model->get());
-      names.push_back(name.c_str());
+      names.push_back(detail::c_text(name, "the name of a model"));
     }
     return made([&](tn_artifact** a) {
-      return tn_compile(context ? context->get() : nullptr, handles.data(), names.data(), handles.size(), options.get(),
-                        a);
+      return tn_compile(handle_of(context), handles.data(), names.data(), handles.size(), options.get(), a);
     });
   }
-  static Artifact compile(const std::string& name, const Model& model, const Options& options = {}) {
+  static Artifact compile(const std::string& name, const Model& model, const Options& options = {},
+                          const Context* context = nullptr) {
     const std::pair<std::string, const Model*> one(name, &model);
-    return compile(std::span(&one, 1), options);
+    return compile(std::span(&one, 1), options, context);
   }
   // Context files that share one weights file.
-  static Artifact load(std::span<const std::string> paths, const Options& options = {}) {
-    std::vector<const char*> names;
-    for (const std::string& path : paths) names.push_back(path.c_str());
-    return made(
-        [&](tn_artifact** a) { return tn_artifact_load(nullptr, names.data(), names.size(), options.get(), a); });
+  static Artifact load(std::span<const std::string> paths, const Options& options = {},
+                       const Context* context = nullptr) {
+    const std::vector<const char*> texts = detail::c_texts(paths, "the path of a model");
+    return made([&](tn_artifact** a) {
+      return tn_artifact_load(handle_of(context), texts.data(), texts.size(), options.get(), a);
+    });
   }
-  static Artifact load(const std::string& path, const Options& options = {}) {
-    return load(std::span(&path, 1), options);
+  static Artifact load(const std::string& path, const Options& options = {}, const Context* context = nullptr) {
+    return load(std::span(&path, 1), options, context);
+  }
+  // One context file in memory, which is copied. Its weights are embedded, or in the folder.
+  static Artifact from_memory(std::string_view bytes, const std::string& folder = "", const Options& options = {},
+                              const Context* context = nullptr) {
+    return made([&](tn_artifact** a) {
+      return tn_artifact_load_memory(handle_of(context), bytes.data(), bytes.size(),
+                                     detail::c_text(folder, "the path of a folder"), options.get(), a);
+    });
   }
 
   std::vector<std::string> models() const {
@@ -617,9 +648,19 @@ class Artifact {
     for (size_t i = 0; i < tn_artifact_model_count(get()); ++i) names.emplace_back(tn_artifact_model_name(get(), i));
     return names;
   }
+  // The number of the model of this name.
+  size_t position(const std::string& model) const {
+    std::string known;
+    for (size_t i = 0; i < tn_artifact_model_count(get()); ++i) {
+      const std::string name = tn_artifact_model_name(get(), i);
+      if (name == model) return i;
+      known += (i ? ", '" : "'") + name + "'";
+    }
+    throw Error(TN_NOT_FOUND, "the artifact has no model '" + model + "'; it has " + known);
+  }
   std::string describe(const std::string& sections = "models") const {
     char* text = nullptr;
-    detail::check(tn_artifact_describe(get(), sections.c_str(), &text));
+    detail::check(tn_artifact_describe(get(), detail::c_text(sections, "sections"), &text));
     return detail::take_text(text);
   }
   std::string verify() const {
@@ -627,10 +668,13 @@ class Artifact {
     detail::check(tn_artifact_verify(get(), &text));
     return detail::take_text(text);
   }
-  Artifact bake(const Source& source, const Options& options = {}, std::string* report = nullptr) const {
+  // *report is one JSON object per model, in a list.
+  Artifact bake(const Source& source, const Options& options = {}, std::string* report = nullptr,
+                const Context* context = nullptr) const {
     char* text = nullptr;
-    Artifact baked =
-        made([&](tn_artifact** a) { return tn_artifact_bake(nullptr, get(), source.get(), options.get(), a, &text); });
+    Artifact baked = made([&](tn_artifact** a) {
+      return tn_artifact_bake(handle_of(context), get(), source.get(), options.get(), a, &text);
+    });
     std::string taken = detail::take_text(text);
     if (report) *report = std::move(taken);
     return baked;
@@ -638,35 +682,50 @@ class Artifact {
   Artifact strip() const {
     return made([&](tn_artifact** a) { return tn_artifact_strip(get(), a); });
   }
-  void export_sources(const std::string& path) const { detail::check(tn_artifact_export(get(), path.c_str())); }
-  // Context files of these names and one weights file in a folder.
-  void save(const std::string& folder, std::span<const std::string> names, const Options& options = {}) const {
-    std::vector<const char*> texts;
-    for (const std::string& name : names) texts.push_back(name.c_str());
-    detail::check(tn_artifact_save(get(), folder.c_str(), texts.data(), texts.size(), options.get()));
+  void export_sources(const std::string& path) const {
+    detail::check(tn_artifact_export(get(), detail::c_text(path, "the path of weights")));
   }
+  // Context files of these names, one per model and in their order, and one weights file in a folder.
+  void save(const std::string& folder, std::span<const std::string> names, const Options& options = {}) const {
+    const std::vector<const char*> texts = detail::c_texts(names, "the name of a file");
+    detail::check(tn_artifact_save(get(), detail::c_text(folder, "the path of a folder"), texts.data(), texts.size(),
+                                   options.get()));
+  }
+  // Files that have the names of the models: <model>_ctx.onnx. A template, so that `{}` goes on to mean no names.
+  template <std::same_as<Options> Settings>
+  void save(const std::string& folder, const Settings& options) const {
+    std::vector<std::string> names = models();
+    for (std::string& name : names) name += "_ctx.onnx";
+    save(folder, names, options);
+  }
+  void save(const std::string& folder) const { save(folder, Options()); }
   // The same in two steps.
   Publication stage(const std::string& folder, std::span<const std::string> names, const Options& options = {}) const {
-    std::vector<const char*> texts;
-    for (const std::string& name : names) texts.push_back(name.c_str());
+    const std::vector<const char*> texts = detail::c_texts(names, "the name of a file");
     tn_publication* publication = nullptr;
-    detail::check(tn_artifact_stage(get(), folder.c_str(), texts.data(), texts.size(), options.get(), &publication));
+    detail::check(tn_artifact_stage(get(), detail::c_text(folder, "the path of a folder"), texts.data(), texts.size(),
+                                    options.get(), &publication));
     return Publication(publication);
   }
-  Session session(size_t model = 0, const Options& options = {}) const {
+  Session session(size_t model = 0, const Options& options = {}, const Context* context = nullptr) const {
     tn_session* session = nullptr;
-    detail::check(tn_artifact_session(nullptr, get(), model, options.get(), &session));
+    detail::check(tn_artifact_session(handle_of(context), get(), model, options.get(), &session));
     return Session(session);
+  }
+  Session session(const std::string& model, const Options& options = {}, const Context* context = nullptr) const {
+    return session(position(model), options, context);
   }
   Weights weights(size_t model = 0) const {
     tn_weights* weights = nullptr;
     detail::check(tn_artifact_weights(get(), model, &weights));
     return Weights(weights);
   }
+  Weights weights(const std::string& model) const { return weights(position(model)); }
   tn_artifact* get() const { return handle_.get(); }
 
  private:
   explicit Artifact(tn_artifact* handle) : handle_(handle) {}
+  static tn_context* handle_of(const Context* context) { return context ? context->get() : nullptr; }
   template <class Make>
   static Artifact made(Make&& make) {
     tn_artifact* artifact = nullptr;

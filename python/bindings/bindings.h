@@ -36,20 +36,24 @@ nanobind::object array_over(nanobind::handle value, const tenon::Value& tensor);
 
 // Names in a model need not be UTF-8; what is not is replaced.
 nanobind::str decoded(std::string_view text);
-// Text for the C interface, where it ends at the first zero byte: one inside is refused. `what` names it.
-std::string without_zero(const std::string& text, const char* what);
 
 // Makes runs that use this handle look for signals now and then.
 void ask_for_signals(tenon::Run& run);
 // For runs without options of their own. Shared by all threads, never freed.
 tenon::Run* plain_run();
 
-// Calls f without the interpreter's lock. An exception of a signal handler replaces that of the run it ended.
+// Calls f without the interpreter's lock.
+template <class F>
+auto alone(F&& f) {
+  nanobind::gil_scoped_release no_gil;
+  return f();
+}
+
+// The same for a run. An exception of a signal handler replaces that of the run it ended.
 template <class F>
 void without_gil(F&& f) {
   try {
-    nanobind::gil_scoped_release no_gil;
-    f();
+    alone(f);
   } catch (const tenon::Error&) {
     if (PyErr_Occurred()) throw nanobind::python_error();
     throw;

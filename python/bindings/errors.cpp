@@ -28,12 +28,6 @@ nb::str decoded(std::string_view text) {
   return nb::steal<nb::str>(made);
 }
 
-std::string without_zero(const std::string& text, const char* what) {
-  if (text.find('\0') != std::string::npos)
-    throw tenon::Error(TN_INVALID_ARGUMENT, std::string(what) + " must not hold a zero character");
-  return text;
-}
-
 // tenon::Error becomes the class the package chose for its code, called with (message, code).
 void bind_errors(nb::module_& m) {
   base_class = PyErr_NewException("tenon.Error", PyExc_RuntimeError, nullptr);

@@ -22,18 +22,13 @@ template <class Load>
 LoadedModel load(const Settings& settings, const Files& files, const Weights& weights, Load&& read) {
   Options options;
   std::vector<nb::bytes> keep;
-  for (const auto& [key, value] : settings)
-    options.set(without_zero(key, "the name of an option"), without_zero(value, "an option"));
-  for (const auto& [name, value] : weights) options.set_weight(without_zero(name, "the name of a weight"), value);
+  for (const auto& [key, value] : settings) options.set(key, value);
+  for (const auto& [name, value] : weights) options.set_weight(name, value);
   for (const auto& [name, bytes] : files) {
-    options.add_file(without_zero(name, "the name of a file"), {bytes.c_str(), bytes.size()});
+    options.add_file(name, {bytes.c_str(), bytes.size()});
     keep.push_back(bytes);
   }
-  auto read_alone = [&] {
-    nb::gil_scoped_release no_gil;
-    return read(options);
-  };
-  return LoadedModel{read_alone(), std::move(keep)};
+  return LoadedModel{alone([&] { return read(options); }), std::move(keep)};
 }
 
 void add_dim_names(const tenon::TypeView& type, nb::set& names) {
@@ -57,9 +52,7 @@ void bind_models(nb::module_& m) {
       .def_static(
           "load_file",
           [](const std::string& path, const Settings& settings, const Files& files, const Weights& weights) {
-            return load(settings, files, weights, [&](const Options& options) {
-              return Model::load(without_zero(path, "the path of a model"), options);
-            });
+            return load(settings, files, weights, [&](const Options& options) { return Model::load(path, options); });
           },
           nb::arg("path"), nb::arg("options") = Settings{}, nb::arg("files") = Files{}, nb::arg("weights") = Weights{})
       .def_static(
@@ -70,15 +63,14 @@ void bind_models(nb::module_& m) {
                         [&](const Options& options) { return Model::from_memory(bytes, options); });
           },
           nb::arg("data"), nb::arg("options") = Settings{}, nb::arg("files") = Files{}, nb::arg("weights") = Weights{})
-      .def("save", [](const LoadedModel& l,
-                      const std::string& path) { l.model.save(without_zero(path, "the path of a model")); })
+      .def("save", [](const LoadedModel& l, const std::string& path) { alone([&] { l.model.save(path); }); })
       .def("to_bytes",
            [](const LoadedModel& l) {
-             const std::string bytes = l.model.to_memory();
+             const std::string bytes = alone([&] { return l.model.to_memory(); });
              return nb::bytes(bytes.data(), bytes.size());
            })
       .def("describe", [](const LoadedModel& l,
-                          const std::string& sections) { return l.model.describe(without_zero(sections, "sections")); })
+                          const std::string& sections) { return alone([&] { return l.model.describe(sections); }); })
       .def("property", [](const LoadedModel& l, const std::string& name) { return decoded(l.model.property(name)); })
       .def_prop_ro("metadata",
                    [](const LoadedModel& l) {

@@ -160,14 +160,8 @@ void bind_sessions(nb::module_& m) {
       "create_session",
       [](const LoadedModel& loaded, const std::map<std::string, std::string>& settings) {
         tenon::Options options;
-        for (const auto& [key, value] : settings)
-          options.set(without_zero(key, "the name of an option"), without_zero(value, "an option"));
-        std::optional<Session> session;
-        {
-          nb::gil_scoped_release no_gil;
-          session.emplace(loaded.model, options);
-        }
-        return NamedSession(std::move(*session), loaded.files);
+        for (const auto& [key, value] : settings) options.set(key, value);
+        return NamedSession(alone([&] { return Session(loaded.model, options); }), loaded.files);
       },
       nb::arg("model"), nb::arg("options"));
 }

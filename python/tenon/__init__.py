@@ -1,7 +1,7 @@
 """Tenon: run ONNX models. `import tenon as ort` runs an onnxruntime script unchanged."""
 
 from . import _signals, _tenon
-from ._artifact import Artifact, Weights, compile, set_weights
+from ._artifact import Artifact, compile, describe_context_file, is_context_file
 from ._binding import IOBinding
 from ._binding import IOBinding as SessionIOBinding
 from ._devices import (
@@ -61,6 +61,7 @@ from ._refused import (
 from ._session import InferenceSession
 from ._sparse import SparseTensor
 from ._values import OrtValue, copy_tensors
+from ._weights import Weights, set_weights
 from . import capi
 from .capi import onnxruntime_validation
 

@@ -1,44 +1,24 @@
 """Compiled models and their weights."""
 
 import json
+import operator
 import os
 
 from . import _tenon
-from ._arrays import value_from_array
 from ._errors import InvalidArgument
 from ._model import Model, load_native
+from ._settings import as_names, settings
+from ._weights import Weights, source_of, swap_settings
 
 
-def _settings(**options):
-    """Options as the native part takes them: text by key; names in lists become keys of their own."""
-    settings = {}
-    for key, value in options.items():
-        if isinstance(value, (list, tuple, set)):
-            settings.update({f"{key}:{os.fspath(name)}": "1" for name in value})
-        elif value is not None:
-            settings[key] = str(int(value)) if isinstance(value, bool) else str(value)
-    return settings
+class NoSuchModel(InvalidArgument, KeyError):
+    """An artifact has no model of this name."""
+
+    __str__ = Exception.__str__  # KeyError's own shows the repr
 
 
-def _source(weights):
-    """The native source of a path, or of arrays by name."""
-    if isinstance(weights, (str, os.PathLike)):
-        return _tenon.Source.open(os.fspath(weights))
-    if not hasattr(weights, "keys"):
-        raise TypeError(f"weights must be a path or a dict of arrays by name, not {type(weights).__name__}")
-    source = _tenon.Source()
-    for name in weights.keys():
-        value = weights[name]
-        native = getattr(value, "_native", None)
-        source.add(name, native if isinstance(native, _tenon.Value) else value_from_array(value))
-    return source
-
-
-class Weights:
-    """The weights of a session or of a compiled model, as they were when this was made. Cheap to hold."""
-
-    def __init__(self, native):
-        self._native = native
+class NoSuchPosition(InvalidArgument, IndexError):
+    """An artifact has fewer models."""
 
 
 class Artifact:
@@ -48,10 +28,25 @@ class Artifact:
         self._native = native
 
     @classmethod
-    def load(cls, *paths, map=True, verify_weights=False, source_dirs=()):
-        """Opens context files (X_ctx.onnx) that share one weights file. No weight is read before it is used."""
-        settings = _settings(map=map, verify_weights=verify_weights, source_dir=list(source_dirs))
-        return cls(_tenon.Artifact.load([os.fspath(path) for path in paths], settings))
+    def load(cls, *paths, folder=None, map=True, verify_weights=False, source_dirs=()):
+        """Opens context files (X_ctx.onnx) that share one weights file, or the bytes of one context file. No weight is
+        read before it is used.
+
+        folder: where the weights file of bytes is, unless the weights are embedded. map: False reads files instead of
+        mapping them. verify_weights: check every byte first. source_dirs: where files that weights came from are looked
+        for, after the folder of the artifact."""
+        if not paths:
+            raise ValueError("there is no context file to open")
+        options = settings(map=map, verify_weights=verify_weights, source_dir=as_names(source_dirs, "source_dirs"))
+        in_memory = [path for path in paths if isinstance(path, (bytes, bytearray, memoryview))]
+        if in_memory:
+            if len(paths) > 1:
+                raise TypeError("a context file in memory is opened alone, not together with others")
+            where = "" if folder is None else os.fspath(folder)
+            return cls(_tenon.Artifact.load_memory(bytes(in_memory[0]), where, options))
+        if folder is not None:
+            raise TypeError("folder goes with the bytes of a context file; the weights of a path are beside it")
+        return cls(_tenon.Artifact.load([os.fspath(path) for path in paths], options))
 
     @property
     def models(self):
@@ -78,11 +73,11 @@ class Artifact:
         """The weights of one of the models, for InferenceSession.use_weights."""
         return Weights(self._native.weights(self._position(model)))
 
-    def bake(self, weights, *, partial=False, strict=False, only=()):
-        """The same models with other weights, and one report per model. Weights: a path (ONNX model, .safetensors, .npz
-        or a folder of external data) or a dict of arrays by name."""
-        settings = _settings(partial=partial, strict=strict, only=list(only))
-        baked, report = self._native.bake(_source(weights), settings)
+    def bake(self, weights, *, partial=False, strict=False, only=None, map=True):
+        """The same models with other weights, and one report per model. The arguments are those of
+        `InferenceSession.set_weights`."""
+        options = swap_settings(partial=partial, strict=strict, only=only, map=map)
+        baked, report = self._native.bake(source_of(weights), options)
         return Artifact(baked), json.loads(report)
 
     def strip(self):
@@ -95,25 +90,41 @@ class Artifact:
 
     def save(self, folder, names=None, *, embed=False, overwrite=False, weights_name=None, only_changes=False,
              debug_map=True):
-        """Writes `<model>_ctx.onnx` (or the given names) and one weights file into a folder, all or nothing. Returns
-        the paths of the context files."""
-        names = [f"{model}_ctx.onnx" for model in self.models] if names is None else list(names)
-        settings = _settings(embed=embed, overwrite=overwrite, weights_name=weights_name, only_changes=only_changes,
-                             debug_map=debug_map)
-        self._native.save(os.fspath(folder), names, settings)
+        """Writes `<model>_ctx.onnx` (or the given names, one per model) and one weights file into a folder, all or
+        nothing. Returns the paths of the context files."""
+        names = [f"{model}_ctx.onnx" for model in self.models] if names is None else as_names(names, "names")
+        options = settings(embed=embed, overwrite=overwrite, weights_name=weights_name, only_changes=only_changes,
+                           debug_map=debug_map)
+        self._native.save(os.fspath(folder), names, options)
         return [os.path.join(folder, name) for name in names]
 
     def _position(self, model):
         models = self.models
+        known = ", ".join(f"'{name}'" for name in models)
         if model is None:
             if len(models) > 1:
-                raise InvalidArgument(f"the artifact has {len(models)} models, choose one: {', '.join(models)}")
+                raise InvalidArgument(f"the artifact has {len(models)} models, choose one: {known}")
             return 0
         if isinstance(model, str):
             if model not in models:
-                raise InvalidArgument(f"the artifact has no model '{model}'; it has {', '.join(models)}")
+                raise NoSuchModel(f"the artifact has no model '{model}'; it has {known}")
             return models.index(model)
-        return int(model)
+        position = operator.index(model)
+        if not 0 <= position < len(models):
+            raise NoSuchPosition(f"there is no model {position}; the artifact has {len(models)}, counted from 0: "
+                                 f"{known}")
+        return position
+
+
+def is_context_file(path):
+    """Whether a file is a compiled model, Tenon's or another program's."""
+    return _tenon.is_context_file(os.fspath(path))
+
+
+def describe_context_file(path):
+    """What a context file of Tenon says of itself, whether its weights are there or not: a dict with model, embedded,
+    weights_file, content_id, plan_key, source_file and made_by."""
+    return json.loads(_tenon.describe_context_file(os.fspath(path)))
 
 
 def _stem(model, index):
@@ -122,29 +133,45 @@ def _stem(model, index):
     return f"model{index}" if index else "model"
 
 
+def _default_names(models):
+    """The names of the files, with a number where two are the same."""
+    names = []
+    for index, model in enumerate(models):
+        stem, count = _stem(model, index), 0
+        while (name := f"{stem}_{count}" if count else stem) in names:
+            count += 1
+        names.append(name)
+    return names
+
+
+def _checked_names(names, models):
+    names = as_names(names, "names")
+    if len(names) != len(models):
+        raise ValueError(f"{len(models)} {'model' if len(models) == 1 else 'models'} need as many names, "
+                         f"{len(names)} {'is' if len(names) == 1 else 'are'} given: {', '.join(map(repr, names))}")
+    return names
+
+
 def compile(models, names=None, *, provider="cpu", sources="reference", defer_weights=False, pin=(),
-            freeze_inputs=False):
+            freeze_inputs=False, jobs=1, threads=None, cpu_isa=None):
     """Compiles a model, or several that then share their weights: paths, bytes or `Model`s.
 
-    provider: "cpu" or "reference". sources: what later partial swaps can draw on: "reference" to the files the weights
-    came from, "embed" a copy, or "none". defer_weights: leave the weights open, to be set later. pin: weights that no
-    swap may change. freeze_inputs: initializers that are listed as inputs become weights."""
-    if not isinstance(models, (list, tuple)):
-        models = [models]
-    if names is None:
-        names = []
-        for index, model in enumerate(models):
-            stem, count = _stem(model, index), 0
-            while (name := f"{stem}_{count}" if count else stem) in names:
-                count += 1
-            names.append(name)
-    load = _settings(freeze_inputs=freeze_inputs)
+    names: what the models are called, one each; those of the files unless they are given. provider: "cpu" or
+    "reference", or a dict of these by the names of models; a model that is not in it gets "cpu". sources: what later
+    partial swaps can draw on: "reference" to the files the weights came from, "embed" a copy, or "none". defer_weights:
+    leave the weights open, to be set later. pin: weights that no swap may change, or the name of one. freeze_inputs:
+    initializers that are listed as inputs become weights.
+
+    jobs: models that are compiled at a time. threads: how many compute what is made of weights; 0 is what the CPU quota
+    allows. cpu_isa: the instruction set that kernels use at most, one of `system()["cpu"]["isas"]`. It holds for the
+    whole process from then on, so set it before there are sessions."""
+    models = list(models) if isinstance(models, (list, tuple)) else [models]
+    if not models:
+        raise ValueError("there is no model to compile")
+    names = _default_names(models) if names is None else _checked_names(names, models)
+    load = settings(freeze_inputs=freeze_inputs)
     native = [model._native if isinstance(model, Model) else load_native(model, load) for model in models]
-    settings = _settings(provider=provider, sources=sources, defer_weights=defer_weights, pin=list(pin))
-    return Artifact(_tenon.Artifact.compile(list(names), native, settings))
-
-
-def set_weights(sessions, weights, *, partial=False, strict=False, only=(), keep_sources=False):
-    """New weights for several sessions, which switch together; returns one report each."""
-    settings = _settings(partial=partial, strict=strict, only=list(only), keep_sources=keep_sources)
-    return json.loads(_tenon.set_weights([s._native for s in sessions], _source(weights), settings))
+    options = settings(provider=provider, sources=sources, defer_weights=defer_weights, pin=as_names(pin, "pin"),
+                       jobs=jobs)
+    context = settings(threads=threads, cpu_isa=cpu_isa)
+    return Artifact(_tenon.Artifact.compile(names, native, options, context))

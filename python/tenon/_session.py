@@ -9,7 +9,6 @@ import warnings
 
 from . import _info, _providers, _tenon
 from ._arrays import explain_names, value_from_array
-from ._artifact import Weights, set_weights
 from ._binding import IOBinding
 from ._config import EXTERNAL_FOLDER, NATIVE_PREFIX, RECORD_ASSIGNMENT
 from ._devices import cpu_memory, get_ep_devices
@@ -20,6 +19,7 @@ from ._nodes import ModelMetadata, NodeArg, OrtEpAssignedNode, OrtEpAssignedSubg
 from ._options import RunOptions, SessionOptions
 from ._profile import Profile
 from ._values import OrtValue, OrtValueVector
+from ._weights import Weights, set_weights, use_weights
 
 _pool_lock = threading.Lock()
 _pool = None
@@ -158,11 +158,19 @@ class InferenceSession:
 
     # Weights.
 
-    def set_weights(self, weights, *, partial=False, strict=False, only=(), keep_sources=False):
-        """Takes new weights by name, also while other threads run the session, and returns what it did. Weights: a path
-        (ONNX model, .safetensors, .npz or a folder of external data) or a dict of arrays by name. After a refusal,
-        which names everything that is wrong, the old weights are still there."""
-        return set_weights([self], weights, partial=partial, strict=strict, only=only, keep_sources=keep_sources)[0]
+    def set_weights(self, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True):
+        """Takes new weights by name, also while other threads run the session, and returns what it did. After a
+        refusal, which names everything that is wrong, the old weights are still there.
+
+        weights: a path (ONNX model, .safetensors, .npz or a folder of external data), or a dict of arrays by name:
+        numpy's, torch's (a state_dict, say) or OrtValues. partial: weights that are not given stay as they are; without
+        it, all that the model needs must be there. strict: a tensor that the model does not have is an error. only: the
+        names (or the one name) to take, whatever else there is; without `partial` it must name all that the model
+        needs, and an empty one is an error. keep_sources: keep a copy of tensors in memory, so that later partial swaps
+        can draw on them. map: False reads the file, so that it may be written to afterwards; a file that is mapped
+        must only be replaced by renaming another over it."""
+        return set_weights([self], weights, partial=partial, strict=strict, only=only, keep_sources=keep_sources,
+                           map=map)[0]
 
     @property
     def weights(self):
@@ -171,7 +179,7 @@ class InferenceSession:
 
     def use_weights(self, weights):
         """Switches to weights of the same plan, of another session or artifact. No byte moves."""
-        _tenon.use_weights(self._native, weights._native)
+        use_weights(self, weights)
 
     # Where it runs.
 
