@@ -8,6 +8,7 @@ counts. Copying the packed bytes with memcpy says what the machine can do.
 """
 
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
@@ -157,7 +158,8 @@ def row(name, times, base=None):
     print(f"  {name:44s} {best * 1e3:10.3f} {middle * 1e3:10.3f} {ratio}")
 
 
-def measure(name, make):
+def measure(name):
+    make = MODELS[name]
     models = [make(np.random.default_rng(seed)) for seed in (1, 2)]
     sets, feeds = [arrays_of(model) for model in models], feeds_of(models[0])
     with tempfile.TemporaryDirectory() as folder:
@@ -177,7 +179,6 @@ def compare(name, peer, sets, paths, feeds, folder):
     mapped = [f.weights() for f in files]
     expected = [peer.swap(i).run(None, feeds)[0] for i in (0, 1)]
     small = [some_weights(s, 0.01) for s in sets]
-    memory(lambda which: session.set_weights(sets[which], partial=True), sum(a.nbytes for a in sets[0].values()))
     compare_runs(paths, sets, feeds)
     times = {key: [] for key in ("new session", "full", "part", "baked", "baked + run", "run")}
     packed = 0
@@ -209,20 +210,29 @@ def compare_runs(paths, sets, feeds):
           f"(median of {len(ratios)} pairs)")
 
 
-def memory(swap, changed):
-    """What repeated swaps add to the memory of a process at most, in units of what changes."""
+def resident(key):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(key))
 
-    def resident(key):
-        with open("/proc/self/status") as file:
-            return next(int(line.split()[1]) * 1024 for line in file if line.startswith(key))
 
-    before = resident("VmRSS:")
-    with open("/proc/self/clear_refs", "w") as file:
-        file.write("5")  # the peak begins anew
-    for turn in range(6):
-        swap(turn % 2)
-    peak = resident("VmHWM:")
-    print(f"  swapping adds at most {(peak - before) / changed:.2f} times the changed weights to memory")
+def measure_memory(name):
+    """What swaps add to the memory of a process of its own at most, in units of what they change."""
+    make = MODELS[name]
+    with tempfile.TemporaryDirectory() as folder:
+        onnx.save(make(np.random.default_rng(1)), Path(folder) / "net.onnx")
+        (context,) = tenon.compile(Path(folder) / "net.onnx", sources="none").save(folder)
+        sets = [arrays_of(make(np.random.default_rng(seed))) for seed in (1, 2)]
+        feeds = feeds_of(make(np.random.default_rng(1)))
+        session = tenon.InferenceSession(context)
+        session.run(None, feeds)  # touches the weights that are there
+        before = resident("VmRSS:")
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")  # the peak begins anew
+        for turn, words in enumerate(("the first", "the second", "further ones")):
+            for _ in range(turn + 1):
+                changed = session.set_weights(sets[turn % 2])["bytes_redone"]
+            print(f"  {words} full swap: memory {(resident('VmHWM:') - before) / changed:.2f} times the packed weights "
+                  "above that of the mapped file")
 
 
 def check(got, expected):
@@ -244,10 +254,15 @@ def show(name, times, packed, share):
           f"{copy / statistics.median(times['full']):.2f} of its speed")
 
 
+MODELS = {"resnet": resnet, "bert": bert}
+
+
 def main():
-    chosen = sys.argv[1:] or ["resnet", "bert"]
-    for name in chosen:
-        measure(name, {"resnet": resnet, "bert": bert}[name])
+    if sys.argv[1:2] == ["--memory"]:
+        return measure_memory(sys.argv[2])
+    for name in sys.argv[1:] or MODELS:
+        measure(name)
+        subprocess.run([sys.executable, __file__, "--memory", name], check=True)
 
 
 if __name__ == "__main__":

@@ -91,7 +91,8 @@ TN_API void tn_options_release(tn_options* options);
  *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a
  *            symbolic dimension of the model becomes a fixed one), denotation:NAME=N (the same for the input
  *            dimensions that carry this denotation), keep_values=1|0 (every named value that the compiled model
- *            computes, its outputs once more included, comes out after them in the order of computation)
+ *            computes, its outputs once more included, comes out after them in the order of computation); of a model
+ *            that is compiled already also those of artifact
  *   compile: provider=cpu|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a time),
  *            sources=reference|embed|none (what later partial swaps can draw on: the files that weights came from, a
  *            copy in the artifact, or nothing), defer_weights=1|0 (leave the weights open, to be set later),
@@ -100,7 +101,8 @@ TN_API void tn_options_release(tn_options* options);
  *            came from are looked for, after the artifact's folder)
  *   weights: partial=1|0 (weights that the new set does not have stay), strict=1|0 (a tensor that the model does not
  *            have is an error), only:NAME=1 (take these alone), keep_sources=1|0 (hold on to tensors in memory, so
- *            that later partial swaps can draw on them)
+ *            that later partial swaps can draw on them), map=1|0 (0 copies files instead of mapping them, so that they
+ *            may be rewritten in place)
  *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (of the weights file,
  *            before the dash), only_changes=1|0 (weights that lie in another weights file are named, not copied),
  *            debug_map=1|0 (names of nodes, for messages and profiles)
@@ -423,7 +425,8 @@ TN_API tn_status* tn_artifact_session(tn_context* context, const tn_artifact* ar
 
 /* Takes new weights by name. Runs that are under way finish with the old ones, later runs use the new ones, and none
  * waits. What does not fit is refused with everything that is wrong, and the old weights stay.
- * *report (which may be NULL): {replaced, kept, ignored, not_finite, slots, slots_redone, bytes_redone, seconds}. */
+ * *report (which may be NULL): {replaced, kept, ignored, open, not_finite, slots, slots_redone, bytes_redone, seconds};
+ * open: weights that are still to be set before the model can run. */
 TN_API tn_status* tn_session_set_weights(tn_session* session, const tn_source* source, const tn_options* options,
                                          char** report);
 /* The same for several sessions, which switch together. *report is a list in their order. */
@@ -435,6 +438,8 @@ TN_API tn_status* tn_artifact_weights(const tn_artifact* artifact, size_t model,
 TN_API void tn_weights_release(tn_weights* weights);
 /* Switches a session to weights of the same plan: those of another session or artifact. No byte moves. */
 TN_API tn_status* tn_session_use_weights(tn_session* session, const tn_weights* weights);
+/* The same for several sessions, which switch together: weights[i] are for sessions[i]. */
+TN_API tn_status* tn_sessions_use_weights(tn_session* const* sessions, const tn_weights* const* weights, size_t count);
 
 /* ---- Runs ---- */
 

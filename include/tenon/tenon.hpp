@@ -566,6 +566,16 @@ inline std::string set_weights(std::span<Session* const> sessions, const Source&
   return detail::take_text(report);
 }
 
+// Several sessions that switch to weights of their plans together.
+inline void use_weights(std::span<Session* const> sessions, std::span<const Weights> weights) {
+  if (sessions.size() != weights.size()) throw Error(TN_INVALID_ARGUMENT, "there must be weights for each session");
+  std::vector<tn_session*> handles;
+  std::vector<const tn_weights*> sets;
+  for (const Session* session : sessions) handles.push_back(session->get());
+  for (const Weights& set : weights) sets.push_back(set.get());
+  detail::check(tn_sessions_use_weights(handles.data(), sets.data(), handles.size()));
+}
+
 // Whether a file is a compiled model, Tenon's or another program's.
 inline bool is_context_file(const std::string& path) {
   int is_context = 0;

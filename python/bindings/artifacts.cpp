@@ -94,6 +94,12 @@ std::string set_weights(const std::vector<NamedSession*>& sessions, const Source
   return alone([&] { return tenon::set_weights(all, source, options); });
 }
 
+void use_weights(const std::vector<NamedSession*>& sessions, const std::vector<Weights>& weights) {
+  std::vector<tenon::Session*> all;
+  for (NamedSession* session : sessions) all.push_back(&session->session);
+  alone([&] { tenon::use_weights(all, weights); });
+}
+
 std::string compile_key(const LoadedModel& loaded, const Settings& settings) {
   const auto options = to_options(settings);
   return alone([&] { return tenon::compile_key(loaded.model, options); });
@@ -108,7 +114,7 @@ void bind_weights(nb::module_& m) {
   nb::class_<Weights>(m, "Weights");
   m.def("set_weights", &set_weights, nb::arg("sessions"), nb::arg("source"), nb::arg("options"));
   m.def("session_weights", [](const NamedSession& s) { return alone([&] { return s.session.weights(); }); });
-  m.def("use_weights", [](NamedSession& s, const Weights& weights) { alone([&] { s.session.use_weights(weights); }); });
+  m.def("use_weights", &use_weights, nb::arg("sessions"), nb::arg("weights"));
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ from ._refused import (
 from ._session import InferenceSession
 from ._sparse import SparseTensor
 from ._values import OrtValue, copy_tensors
-from ._weights import Weights, set_weights
+from ._weights import Weights, set_weights, use_weights
 from . import capi
 from .capi import onnxruntime_validation
 

@@ -179,7 +179,7 @@ class InferenceSession:
 
     def use_weights(self, weights):
         """Switches to weights of the same plan, of another session or artifact. No byte moves."""
-        use_weights(self, weights)
+        use_weights([self], [weights])
 
     # Where it runs.
 

@@ -87,23 +87,34 @@ def swap_settings(*, partial, strict, only, map, keep_sources=None):
     return settings(partial=partial, strict=strict, only=chosen, keep_sources=keep_sources, map=None if map else False)
 
 
-def set_weights(sessions, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True):
-    """New weights for several sessions, which switch together; returns one report each. The arguments are those of
-    `InferenceSession.set_weights`."""
+def _native_sessions(sessions, method):
     if isinstance(getattr(sessions, "_native", None), _tenon.Session):
-        raise TypeError("sessions must be a list; one session has a method set_weights of its own")
+        raise TypeError(f"sessions must be a list; one session has a method {method} of its own")
     sessions = list(sessions)
     if not sessions:
         raise ValueError("there is no session to set the weights of")
     for session in sessions:
         if not isinstance(getattr(session, "_native", None), _tenon.Session):
             raise TypeError(f"sessions must be InferenceSessions, not {type(session).__name__}")
+    return [session._native for session in sessions]
+
+
+def set_weights(sessions, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True):
+    """New weights for several sessions, which switch together; returns one report each. The arguments are those of
+    `InferenceSession.set_weights`."""
+    native = _native_sessions(sessions, "set_weights")
     options = swap_settings(partial=partial, strict=strict, only=only, map=map, keep_sources=keep_sources)
-    return json.loads(_tenon.set_weights([s._native for s in sessions], source_of(weights), options))
+    return json.loads(_tenon.set_weights(native, source_of(weights), options))
 
 
-def use_weights(session, weights):
-    if not isinstance(weights, Weights):
-        raise TypeError("use_weights takes what `session.weights` and `Artifact.weights()` give, not "
-                        f"{type(weights).__name__}; set_weights takes paths and arrays")
-    _tenon.use_weights(session._native, weights._native)
+def use_weights(sessions, weights):
+    """Switches several sessions together, each to weights of its plan: what `session.weights` and `Artifact.weights()`
+    give, in the order of the sessions. No byte moves."""
+    native, weights = _native_sessions(sessions, "use_weights"), list(weights)
+    for one in weights:
+        if not isinstance(one, Weights):
+            raise TypeError("use_weights takes what `session.weights` and `Artifact.weights()` give, not "
+                            f"{type(one).__name__}; set_weights takes paths and arrays")
+    if len(weights) != len(native):
+        raise ValueError(f"there are {len(native)} sessions and {len(weights)} sets of weights")
+    _tenon.use_weights(native, [one._native for one in weights])

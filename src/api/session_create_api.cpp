@@ -62,9 +62,9 @@ void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t
 
 // A model that is compiled already.
 Result<tn_session*> context_session(const ImportedModel& model, const tn_options* options,
-                                    const api::SessionRequest& request) {
-  auto image =
-      model.path.empty() ? open_image_in_memory(model.file, model.bytes, model.folder) : open_image({model.path});
+                                    const api::SessionRequest& request, const OpenOptions& open) {
+  auto image = model.path.empty() ? open_image_in_memory(model.file, model.bytes, model.folder, open)
+                                  : open_image({model.path}, open);
   if (!image.ok()) return std::move(image).status();
   const ModelRecord& record = (*image)->contents().models[0];
   SessionOptions settings = request.settings;
@@ -91,11 +91,15 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     request.read(reader);
     reader.text("provider", compile_options.target);
     reader.integers_by_name("denotation", denotations);
+    const bool is_compiled = is_context_model(model->model->wire);
+    OpenOptions open;
+    // Others are open already.
+    if (is_compiled) api::read_open_options(reader, open);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_RETURN_IF_ERROR(api::check_dim_names(*model, request.dims));
 
-    if (is_context_model(model->model->wire)) {
-      TN_ASSIGN_OR_RETURN(*session, context_session(*model->model, options, request));
+    if (is_compiled) {
+      TN_ASSIGN_OR_RETURN(*session, context_session(*model->model, options, request, open));
       api::use_declared_names(*model->model, (*session)->input_types, (*session)->output_types);
       return {};
     }

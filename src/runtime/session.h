@@ -59,13 +59,14 @@ class Session {
   static Result<std::vector<SwapReport>> set_weights_together(std::span<Session* const> sessions,
                                                               const SourceOfModel& source_of,
                                                               const SwapOptions& options);
-  // Weights that were computed for this program before; moves no bytes.
-  Status use_weights(std::shared_ptr<const WeightSnapshot> weights);
+  // Switches sessions together to weights that were computed for their programs before; moves no bytes.
+  static Status use_weights_together(std::vector<std::pair<Session*, std::shared_ptr<const WeightSnapshot>>> weights);
 
  private:
   Session() = default;
   static Result<std::unique_ptr<Session>> prepare(std::shared_ptr<const Program> program, SessionOptions options);
   Result<SwapTools> swap_tools();
+  Status check_weights(const WeightSnapshot& weights) const;
   static Status check_together(std::span<Session* const> sessions,
                                const std::map<Session*, std::shared_ptr<const WeightSource>>& sources,
                                const SwapOptions& options);

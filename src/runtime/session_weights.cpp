@@ -19,16 +19,27 @@ std::shared_ptr<const WeightSnapshot> Session::weights() const {
   return weights_;
 }
 
-Status Session::use_weights(std::shared_ptr<const WeightSnapshot> weights) {
-  if (weights->slots.size() != program_->weight_program.size())
-    return invalid_argument("the weights have {} slots, the model has {}", weights->slots.size(),
+Status Session::check_weights(const WeightSnapshot& weights) const {
+  if (weights.slots.size() != program_->weight_program.size())
+    return invalid_argument("the weights have {} slots, the model has {}", weights.slots.size(),
                             program_->weight_program.size());
-  if (weights->empty_slot() >= 0)
-    return error(Code::NotFound, "the weights are not complete; still to be set: {}",
-                 open_weights_text(*program_, *weights));
-  std::lock_guard swapping(swap_mutex_);
-  std::lock_guard lock(weights_mutex_);
-  weights_.swap(weights);
+  if (weights.empty_slot() < 0) return {};
+  return error(Code::NotFound, "the weights are not complete; still to be set: {}",
+               open_weights_text(*program_, weights));
+}
+
+Status Session::use_weights_together(std::vector<std::pair<Session*, std::shared_ptr<const WeightSnapshot>>> weights) {
+  // Always in one order, so that two groups with the same sessions cannot wait for each other.
+  std::ranges::sort(weights, {}, [](const auto& pair) { return pair.first; });
+  for (size_t i = 0; i < weights.size(); ++i) {
+    TN_RETURN_IF_ERROR(weights[i].first->check_weights(*weights[i].second));
+    if (i && weights[i].first == weights[i - 1].first) return invalid_argument("a session is named twice");
+  }
+  // What is replaced is freed after the locks.
+  std::vector<std::unique_lock<std::mutex>> swapping, publishing;
+  for (auto& [session, set] : weights) swapping.emplace_back(session->swap_mutex_);
+  for (auto& [session, set] : weights) publishing.emplace_back(session->weights_mutex_);
+  for (auto& [session, set] : weights) session->weights_.swap(set);
   return {};
 }
 

@@ -130,6 +130,23 @@ class TestPlanKeys:
         session.run(None, {"x": floats(RNG(2), 2, 4)})
 
 
+class TestBakedSets:
+    def test_sessions_switch_together(self):
+        artifact = group(product(1), product(2, "V"))
+        baked, _ = artifact.bake({"W": np.zeros((4, 4), np.float32), "V": np.zeros((4, 4), np.float32)})
+        sessions = [artifact.session(i) for i in range(2)]
+        x = floats(RNG(1), 2, 4)
+        tenon.use_weights(sessions, [baked.weights(i) for i in range(2)])
+        assert not any(session.run(None, {"x": x})[0].any() for session in sessions)
+        with pytest.raises(tenon.Error, match="another plan"):
+            tenon.use_weights(sessions, [artifact.weights(0), compiled(lookup(1)).weights()])
+        assert not any(session.run(None, {"x": x})[0].any() for session in sessions)
+        with pytest.raises(ValueError, match="2 sessions and 1 sets"):
+            tenon.use_weights(sessions, [baked.weights(0)])
+        with pytest.raises(tenon.Error, match="named twice"):
+            tenon.use_weights([sessions[0], sessions[0]], [baked.weights(0)] * 2)
+
+
 class TestFolders:
     def test_each_model_has_files_of_its_own(self, tmp_path):
         paths = [external(product(seed), str(tmp_path / "old" / f"{name}.onnx")) for name, seed in (("a", 1), ("b", 2))]
@@ -357,8 +374,7 @@ def test_files_may_be_copied(tmp_path):
     net, tuned = lookup(1), lookup(2)
     compiled(tuned, sources="embed").export(tmp_path / "w.safetensors")
     session = compiled(net).session()
-    settings = tenon._artifact._settings(map=False)
-    tenon._tenon.set_weights([session._native], tenon._artifact._source(tmp_path / "w.safetensors"), settings)
+    session.set_weights(tmp_path / "w.safetensors", map=False)
     with open(tmp_path / "w.safetensors", "r+b") as file:
         size = os.path.getsize(tmp_path / "w.safetensors")
         file.seek(size - 40 * 12 * 4)

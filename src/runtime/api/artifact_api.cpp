@@ -8,18 +8,26 @@
 
 using namespace tenon;
 
+namespace tenon::api {
+
+void read_open_options(OptionReader& reader, OpenOptions& open) {
+  std::map<std::string, int64_t> folders;
+  reader.boolean("map", open.map);
+  reader.boolean("verify_weights", open.verify_weights);
+  reader.integers_by_name("source_dir", folders);
+  for (const auto& [folder, chosen] : folders)
+    if (chosen) open.source_dirs.push_back(folder);
+}
+
+}  // namespace tenon::api
+
 namespace {
 
 Result<OpenOptions> read_open_options(const tn_options* options) {
   OpenOptions open;
-  std::map<std::string, int64_t> folders;
   api::OptionReader reader(options);
-  reader.boolean("map", open.map);
-  reader.boolean("verify_weights", open.verify_weights);
-  reader.integers_by_name("source_dir", folders);
+  api::read_open_options(reader, open);
   TN_RETURN_IF_ERROR(reader.finish());
-  for (const auto& [folder, chosen] : folders)
-    if (chosen) open.source_dirs.push_back(folder);
   return open;
 }
 

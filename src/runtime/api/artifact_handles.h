@@ -4,6 +4,7 @@
 
 #include "runtime/api/handles.h"
 #include "runtime/bake.h"
+#include "runtime/file_image.h"
 #include "runtime/image.h"
 #include "runtime/publication.h"
 
@@ -33,6 +34,8 @@ namespace tenon::api {
 // The tensors of a source handle; `layout` says where they are in the files of a folder.
 Result<std::shared_ptr<const WeightSource>> weight_source(const tn_source& source,
                                                           const std::shared_ptr<const SourceLayout>& layout);
+// How files of compiled models are opened.
+void read_open_options(OptionReader& reader, OpenOptions& open);
 Result<SwapOptions> read_swap_options(const tn_options* options);
 // Weights that were given with the options of a session.
 Status set_given_weights(const tn_options* options, Session& session);

@@ -84,13 +84,23 @@ tn_status* tn_session_weights(const tn_session* session, tn_weights** weights) {
 void tn_weights_release(tn_weights* weights) { delete weights; }
 
 tn_status* tn_session_use_weights(tn_session* session, const tn_weights* weights) {
+  return tn_sessions_use_weights(&session, &weights, 1);
+}
+
+tn_status* tn_sessions_use_weights(tn_session* const* sessions, const tn_weights* const* weights, size_t count) {
   return api::guarded([&]() -> Status {
-    if (!session || !weights) return invalid_argument("session and weights must not be NULL");
-    if (session->session->plan_key() != weights->plan_key)
-      return error(Code::Incompatible,
-                   "the weights are of another plan ({}) than the session ({}); set them from their sources instead",
-                   weights->plan_key.hex(), session->session->plan_key().hex());
-    return session->session->use_weights(weights->snapshot);
+    if (!sessions || !weights || count == 0) return invalid_argument("sessions and weights must not be NULL");
+    std::vector<std::pair<Session*, std::shared_ptr<const WeightSnapshot>>> all;
+    for (size_t i = 0; i < count; ++i) {
+      if (!sessions[i] || !weights[i]) return invalid_argument("session {} or its weights are NULL", i);
+      const Hash128 key = sessions[i]->session->plan_key();
+      if (key != weights[i]->plan_key)
+        return error(Code::Incompatible,
+                     "the weights are of another plan ({}) than the session ({}); set them from their sources instead",
+                     weights[i]->plan_key.hex(), key.hex());
+      all.emplace_back(sessions[i]->session.get(), weights[i]->snapshot);
+    }
+    return Session::use_weights_together(std::move(all));
   });
 }
 
