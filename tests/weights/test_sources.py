@@ -8,8 +8,8 @@ from onnx import TensorProto, helper, numpy_helper
 import tenon
 
 from .test_exported_models import FIXTURES, feeds, fixture_folders, flat, load_case
-from .test_swap import outputs, same, saved
-from .zoo import FLOAT, OPSET, weight
+from .test_swap import made, outputs, same, saved
+from .zoo import FLOAT, OPSET, ZOO, feed, weight
 
 BOOL, INT64, STRING = TensorProto.BOOL, TensorProto.INT64, TensorProto.STRING
 ML = [helper.make_opsetid("ai.onnx.ml", 3)]
@@ -60,6 +60,12 @@ def check_swap(path, a, b, inputs, **options):
 def test_models_of_exporters_take_their_own_file(folder):
     case = load_case(folder)
     check_own_file(case.model_path, feeds(case))
+
+
+@pytest.mark.parametrize("name", ZOO)
+def test_models_of_the_zoo_take_their_own_file(name, tmp_path):
+    model = made(name, 1)
+    check_own_file(saved(model, tmp_path / "m.onnx"), feed(model, np.random.default_rng(2)))
 
 
 class TestFunctions:
@@ -161,6 +167,48 @@ class TestFunctions:
         artifact = check_own_file(saved(model([2.0, 3.0], [4.0, 5.0]), tmp_path / "m.onnx"), inputs)
         assert swappable(artifact) == ["one.by", "two.by"]
         check_swap(tmp_path, model([2.0, 3.0], [4.0, 5.0]), model([6.0, 7.0], [8.0, 9.0]), inputs)
+
+
+    def test_one_attribute_in_two_shapes(self, tmp_path):
+        """One source has one shape, so a value that is read in two stays as it is."""
+        def model(values):
+            constant = helper.make_node("Constant", [], ["c"])
+            linear = helper.make_node("LinearRegressor", ["a"], ["l"], domain="ai.onnx.ml", name="linear", targets=2)
+            for node, name in ((constant, "value_floats"), (linear, "coefficients")):
+                attribute = node.attribute.add()
+                attribute.name, attribute.ref_attr_name, attribute.type = name, "by", onnx.AttributeProto.FLOATS
+            function = helper.make_function("local", "f", ["a"], ["l", "d"], [
+                constant, linear, helper.make_node("Identity", ["c"], ["d"])],
+                [helper.make_opsetid("", OPSET), *ML], ["by"])
+            call = helper.make_node("f", ["x"], ["y", "z"], domain="local", name="call", by=values)
+            return build([call], [("x", FLOAT, ["n", 2])], [("y", FLOAT, ["n", 2]), ("z", FLOAT, [4])],
+                         functions=[function], opsets=[*LOCAL, *ML])
+
+        inputs = {"x": np.ones((1, 2), np.float32)}
+        artifact = check_own_file(saved(model([1.0, 2.0, 3.0, 4.0]), tmp_path / "m.onnx"), inputs)
+        same(outputs(artifact.session(), inputs), [np.float32([[3, 7]]), np.float32([1, 2, 3, 4])])
+        assert swappable(artifact) == []
+        with pytest.raises(tenon.Error, match="guard: .*'call.by'"):
+            artifact.session().set_weights(saved(model([5.0, 6.0, 7.0, 8.0]), tmp_path / "b.onnx"))
+
+    def test_bodies_in_functions(self, tmp_path):
+        """A weight of a body in a function is one source for all calls."""
+        def model(value):
+            def branch(name, sign):
+                return helper.make_graph([helper.make_node("Add", ["a", "w"], [name])], name, [],
+                                         [helper.make_tensor_value_info(name, FLOAT, [2])],
+                                         initializer=[weight("w", np.float32([sign * value] * 2))])
+
+            node = helper.make_node("If", ["c"], ["b"], name="if", then_branch=branch("t", 1), else_branch=branch("e", -1))
+            function = helper.make_function("local", "f", ["a", "c"], ["b"], [node], [helper.make_opsetid("", OPSET)])
+            calls = [helper.make_node("f", [x, "c"], [y], domain="local") for x, y in (("x", "y"), ("y", "z"))]
+            return build(calls, [*self.X, ("c", BOOL, [])], self.Y, functions=[function], opsets=LOCAL)
+
+        inputs = {"x": np.zeros(2, np.float32), "c": np.array(False)}
+        artifact = check_own_file(saved(model(1), tmp_path / "m.onnx"), inputs)
+        same(outputs(artifact.session(), inputs), [np.float32([-1, -1]), np.float32([-2, -2])])
+        assert swappable(artifact) == ["local.f/if.else_branch/w", "local.f/if.then_branch/w"]
+        check_swap(tmp_path, model(1), model(2), inputs)
 
 
 class TestNamesAreUnique:
