@@ -245,7 +245,7 @@ Status GraphImporter::import_node(const wire::Node& node) {
     import.finish(import.emit(entry->op, std::move(params), import.inputs(), node.outputs.size()));
   }
   // What was learned is more than the weights: labels and vocabularies belong to them, and the order of their elements.
-  if (domain == kMlDomain || node.op_type == "TfIdfVectorizer" || import.has_attribute_weights()) import.ask_lists();
+  if (has_learned_attributes(node)) import.ask_lists();
   // Attributes that old versions used for in-place hints and that never meant anything.
   import.ignore_attribute("consumed_inputs");
   if (import.status().ok()) import.fail(import.check_all_read());

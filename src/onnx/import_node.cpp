@@ -219,13 +219,16 @@ ValueId ImportNode::constant(Tensor tensor) {
 }
 
 ValueId ImportNode::attribute_weight(std::string_view attribute, Tensor tensor) {
-  std::string source;
-  for (const wire::Attribute& a : node_.attributes) {
-    const wire::Attribute* given = a.name == attribute ? resolve(a) : nullptr;
-    if (!given) continue;
-    weights_.push_back(given);
-    source = importer_.model().names.of(*given);
+  const auto is_it = [&](const wire::Attribute& a) { return a.name == attribute; };
+  const auto written = std::ranges::find_if(node_.attributes, is_it);
+  const wire::Attribute* given = written == node_.attributes.end() ? nullptr : resolve(*written);
+  if (!given) {
+    absent_weight(attribute, tensor.dtype());
+    return constant(std::move(tensor));
   }
+  weights_.push_back(given);
+  const std::string source = importer_.model().names.of(*given);
+  if (source.empty()) fail(error(Code::Internal, "the attribute '{}' has no name as a weight", attribute));
   auto value = importer_.constant_value(Constant::of(source, std::move(tensor)), source);
   if (value.ok()) return *value;
   fail(std::move(value).status());

@@ -72,9 +72,9 @@ class ImportNode {
   // A constant that import needs (axes, sizes): not a weight of the user's.
   ValueId constant(Tensor tensor);
   ValueId int_constant(std::vector<int64_t> values) { return constant(Tensor::of_ints(values)); }
-  // A weight-carrying attribute: the source "<node>.<attribute>". tensor: its elements, in any shape.
+  // A weight-carrying attribute: the source "<node>.<attribute>". tensor: its elements, in any shape;
+  // an attribute that is not there gives a constant.
   ValueId attribute_weight(std::string_view attribute, Tensor tensor);
-  bool has_attribute_weights() const { return !weights_.empty(); }
   // Notes that the plan counts on the node not having this weight. Returns none, for the input it would be.
   ValueId absent_weight(std::string_view attribute, DType dtype = DType::Float32);
   // Notes that the plan follows from the lists and tensors among the attributes that were read and are no weights.

@@ -58,6 +58,12 @@ std::string readable_name(const wire::Node& node) {
   return std::string(node.op_type);
 }
 
+bool has_learned_attributes(const wire::Node& node) {
+  if (node.domain == "ai.onnx.ml") return true;
+  return canonical_domain(node.domain).empty() &&
+         (node.op_type == "TfIdfVectorizer" || node.op_type == "GivenTensorFill");
+}
+
 SourceNames::SourceNames(const wire::Model& model) {
   for (const wire::Function& function : model.functions) {
     functions_.insert(function_key(function.domain, function.name, function.overload));
@@ -137,9 +143,10 @@ void SourceNames::name_nodes(const std::string& scope, const std::vector<wire::N
 void SourceNames::name_attributes(const std::string& scope, const wire::Node& node) {
   // A call hands all its attributes to what the function does, where any of them can become a constant. A reference to
   // an attribute of the call around it is no weight: what that call gives is.
-  const bool call = is_call(node);
+  const bool call = is_call(node), learned = has_learned_attributes(node);
   const auto may_be_weight = [&](const wire::Attribute& a) {
-    return a.ref_attr_name.empty() && (is_list_or_tensor(a) || (call && is_number_or_string(a)));
+    if (!a.ref_attr_name.empty() || !(call || learned)) return false;
+    return is_list_or_tensor(a) || (call && is_number_or_string(a));
   };
   const auto has_weights = [&](const wire::Attribute& a) { return may_be_weight(a) || !a.graphs.empty(); };
   if (std::ranges::none_of(node.attributes, has_weights)) return;

@@ -19,6 +19,9 @@ std::string function_key(std::string_view domain, std::string_view name, std::st
 // What messages call a node: its name, or one made from its op and its first output.
 std::string readable_name(const wire::Node& node);
 
+// Whether lists and tensors among the node's attributes were learned: coefficients, trees, labels, a vocabulary.
+bool has_learned_attributes(const wire::Node& node);
+
 // What may be a weight of a model; one of the three is set.
 struct NamedWeight {
   std::string name;
@@ -32,7 +35,7 @@ struct NamedWeight {
 // Finds everything in a model that may be a weight, in a fixed order, and gives each a name of its own:
 //   an initializer           scope/name
 //   a Constant               scope/output
-//   an attribute of a node   scope/node.attribute
+//   a learned attribute      scope/node.attribute, and so any attribute of a call
 // The scope is empty at the top, `node.attribute` in a body and `domain.function` or `domain.function:overload` in a
 // function. A default of a function's attribute is called `domain.function.attribute`. A node whose name an earlier one
 // of its scope has becomes `node#2`, and so does any other name that is taken. Names at the top of the model are given

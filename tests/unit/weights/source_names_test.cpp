@@ -30,7 +30,8 @@ wire::Attribute body(wire::Bytes name, wire::Graph graph) {
   made.graphs = {std::make_shared<wire::Graph>(std::move(graph))};
   return made;
 }
-wire::Node node(wire::Bytes name, wire::Bytes op, std::vector<wire::Attribute> attributes, wire::Bytes domain = "") {
+wire::Node node(wire::Bytes name, wire::Bytes op, std::vector<wire::Attribute> attributes,
+                wire::Bytes domain = "ai.onnx.ml") {
   wire::Node made;
   made.name = name;
   made.op_type = op;
@@ -106,7 +107,14 @@ TEST(SourceNames, AttributesOfCalls) {
 TEST(SourceNames, ConstantsOfOtherDomainsAreNodes) {
   wire::Model model;
   model.graph.nodes = {constant("a"), constant("b", "ai.onnx"), constant("c", "mine")};
-  EXPECT_EQ(names_of(model), (Names{"a", "b", "Constant->c.value_floats"}));
+  EXPECT_EQ(names_of(model), (Names{"a", "b"}));
+}
+
+TEST(SourceNames, ListsOfOtherNodesAreNoWeights) {
+  wire::Model model;
+  model.graph.nodes = {node("conv", "Conv", {floats("strides")}, ""),
+                       node("t", "TfIdfVectorizer", {floats("weights")}, "")};
+  EXPECT_EQ(names_of(model), (Names{"t.weights"}));
 }
 
 TEST(SourceNames, WhatNobodyReadsIsNotCertain) {
