@@ -24,7 +24,7 @@ class Counter {
   }
 
   int64_t count(const wire::Node& node) {
-    const auto key = ModelImport::function_key(canonical_domain(node.domain), node.op_type, node.overload);
+    const auto key = function_key(node.domain, node.op_type, node.overload);
     if (const auto it = model_.functions.find(key); it != model_.functions.end()) return count(*it->second);
     int64_t sum = 1;
     for (const wire::Attribute& attribute : node.attributes)

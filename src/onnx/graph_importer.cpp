@@ -50,17 +50,9 @@ Status check_attribute_names(const wire::Node& node) {
 
 }  // namespace
 
-std::string ModelImport::function_key(std::string_view domain, std::string_view name, std::string_view overload) {
-  // No name holds a zero byte.
-  return fmt::format("{}{}{}{}{}", canonical_domain(domain), '\0', name, '\0', overload);
-}
-
 GraphImporter::GraphImporter(ModelImport& model, Graph& graph, GraphImporter* outer, const OpsetVersions& opsets,
-                             const FunctionCall* call, std::string source_scope)
-    : model_(model), graph_(graph), outer_(outer), opsets_(opsets), call_(call),
-      source_scope_(std::move(source_scope)) {}
-
-std::string GraphImporter::source_name(std::string_view name) const { return tenon::source_name(source_scope_, name); }
+                             const FunctionCall* call)
+    : model_(model), graph_(graph), outer_(outer), opsets_(opsets), call_(call) {}
 
 ValueId GraphImporter::lookup(std::string_view name) {
   const std::string key(name);
@@ -105,21 +97,59 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
 }
 
 Status GraphImporter::add_constant(std::string_view name, Constant constant) {
-  if (call_) {
-    // A constant of a function body is one source, however often the function is called.
-    auto [it, is_new] = model_.function_constants.emplace(constant.source, kNone);
-    if (!is_new) {
-      const Constant& known = (*graph_.constants)[static_cast<size_t>(it->second)];
-      const ValueId v =
-          graph_.add_value(std::string(name), Type::tensor(known.dtype, Shape(known.dims.begin(), known.dims.end())));
-      graph_.value(v).constant = it->second;
-      return define(name, v);
-    }
-    const ValueId v = graph_.add_constant(std::move(constant), std::string(name));
+  TN_ASSIGN_OR_RETURN(const ValueId v, constant_value(std::move(constant), std::string(name)));
+  return define(name, v);
+}
+
+Result<ValueId> GraphImporter::constant_value(Constant constant, std::string value_name) {
+  if (constant.source.empty()) return graph_.add_constant(std::move(constant), std::move(value_name));
+  const auto [it, is_new] = model_.sources.emplace(constant.source, kNone);
+  if (is_new) {
+    const ValueId v = graph_.add_constant(std::move(constant), std::move(value_name));
     it->second = graph_.value(v).constant;
-    return define(name, v);
+    return v;
   }
-  return define(name, graph_.add_constant(std::move(constant), std::string(name)));
+  // Outside of functions everything is read once, and names are made to differ.
+  if (!call_) return error(Code::Internal, "two weights are called '{}'", constant.source);
+  const Constant& known = (*graph_.constants)[static_cast<size_t>(it->second)];
+  if (known.dtype != constant.dtype || known.dims != constant.dims) {
+    TN_RETURN_IF_ERROR(share_as_literal(it->second, constant));
+    return graph_.add_constant(std::move(constant), std::move(value_name));
+  }
+  const ValueId v =
+      graph_.add_value(std::move(value_name), Type::tensor(known.dtype, Shape(known.dims.begin(), known.dims.end())));
+  graph_.value(v).constant = it->second;
+  return v;
+}
+
+// An attribute of a call that the function reads in two shapes. One source has one shape, so the other reading is a
+// literal, and both stay as they are.
+Status GraphImporter::share_as_literal(ConstantId id, Constant& constant) {
+  const std::string asker = fmt::format("a second shape of '{}'", constant.source);
+  constant.source.clear();
+  Constant& known = (*graph_.constants)[static_cast<size_t>(id)];
+  if (!known.tensor.defined()) {
+    TN_ASSIGN_OR_RETURN(known.tensor, known.load());
+  }
+  graph_.note_asked(id, asker);
+  return {};
+}
+
+Status GraphImporter::ask_source(Constant constant, const std::string& asker) {
+  if (constant.source.empty()) return {};
+  const auto [it, is_new] = model_.sources.emplace(constant.source, kNone);
+  if (is_new) {
+    it->second = static_cast<ConstantId>(graph_.constants->size());
+    graph_.constants->push_back(std::move(constant));
+  } else if (!call_) {
+    return error(Code::Internal, "two weights are called '{}'", constant.source);
+  }
+  Constant& asked = (*graph_.constants)[static_cast<size_t>(it->second)];
+  if (!asked.tensor.defined()) {
+    TN_ASSIGN_OR_RETURN(asked.tensor, asked.load());
+  }
+  graph_.note_asked(it->second, asker);
+  return {};
 }
 
 Status GraphImporter::import_graph(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top) {
@@ -193,7 +223,7 @@ Status GraphImporter::check_version(const wire::Node& node, std::string_view dom
 Status GraphImporter::import_node(const wire::Node& node) {
   const std::string_view domain = canonical_domain(node.domain);
   TN_RETURN_IF_ERROR(check_attribute_names(node).in(fmt::format("node '{}' ({})", readable_name(node), node.op_type)));
-  auto function = model_.functions.find(ModelImport::function_key(domain, node.op_type, node.overload));
+  auto function = model_.functions.find(function_key(domain, node.op_type, node.overload));
   if (function != model_.functions.end()) return import_call(node, *function->second);
   if (domain.empty() && node.op_type == "Constant") return import_constant(node);
 
@@ -214,6 +244,8 @@ Status GraphImporter::import_node(const wire::Node& node) {
     Params params = import.read_params(entry->op);
     import.finish(import.emit(entry->op, std::move(params), import.inputs(), node.outputs.size()));
   }
+  // What was learned is more than the weights: labels and vocabularies belong to them, and the order of their elements.
+  if (has_learned_attributes(node)) import.ask_lists();
   // Attributes that old versions used for in-place hints and that never meant anything.
   import.ignore_attribute("consumed_inputs");
   if (import.status().ok()) import.fail(import.check_all_read());

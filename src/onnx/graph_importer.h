@@ -8,6 +8,7 @@
 
 #include "onnx/import.h"
 #include "onnx/import_node.h"
+#include "weights/source_names.h"
 
 namespace tenon {
 
@@ -18,20 +19,14 @@ struct ModelImport {
   ImportedModel& model;
   const ImportOptions& options;
   FunctionTable functions = {};
-  std::unordered_map<std::string, ConstantId> function_constants = {};  // one source for all call sites
-  std::set<std::string, std::less<>> deprecated = {};                   // ops that a warning is given for
-  std::vector<const wire::Function*> calls = {};                        // that are being replaced, outermost first
+  SourceNames names = SourceNames(model.wire);
+  std::unordered_map<std::string, ConstantId> sources = {};  // made so far, by name
+  std::set<std::string, std::less<>> deprecated = {};        // ops that a warning is given for
+  std::vector<const wire::Function*> calls = {};             // that are being replaced, outermost first
   int fresh_symbols = 0;
   int depth = 1;      // graphs and function calls, the outermost graph counted
   int64_t nodes = 0;  // made so far
-
-  static std::string function_key(std::string_view domain, std::string_view name, std::string_view overload);
 };
-
-// The default domain has two names.
-inline std::string_view canonical_domain(std::string_view domain) {
-  return domain == "ai.onnx" ? std::string_view() : domain;
-}
 
 // A call of a model-local function: what its attribute references mean.
 struct FunctionCall {
@@ -46,7 +41,7 @@ class GraphImporter {
  public:
   // outer: the enclosing scope whose names are visible; null at top level and in functions.
   GraphImporter(ModelImport& model, Graph& graph, GraphImporter* outer, const OpsetVersions& opsets,
-                const FunctionCall* call, std::string source_scope);
+                const FunctionCall* call);
 
   Status import_graph(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top);
   Status import_nodes(const std::vector<wire::Node>& nodes);
@@ -55,25 +50,29 @@ class GraphImporter {
   ValueId lookup(std::string_view name);
   Status define(std::string_view name, ValueId value);
   Status add_constant(std::string_view name, Constant constant);
+  // A value that is the constant. In a function, a source that an earlier call made is used again.
+  Result<ValueId> constant_value(Constant constant, std::string value_name);
+  // Notes that the plan follows from the elements of a source, which may be made for that alone.
+  Status ask_source(Constant constant, const std::string& asker);
   Result<Constant> constant_of(const wire::TensorProto& proto, std::string source);
-  std::string source_name(std::string_view name) const;
 
   ModelImport& model() { return model_; }
   Graph& graph() { return graph_; }
   const OpsetVersions& opsets() const { return opsets_; }
   const FunctionCall* call() const { return call_; }
-  const std::string& source_scope() const { return source_scope_; }
 
  private:
   Status import_node(const wire::Node& node);
   Status check_version(const wire::Node& node, std::string_view domain);
   Status import_constant(const wire::Node& node);
+  Result<Constant> constant_of(const wire::Attribute& value);
   Status import_call(const wire::Node& node, const wire::Function& function);
   struct ListedInitializers;
   Status import_inputs(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top);
   Status import_initializers(const wire::Graph& wire_graph, bool is_top, ListedInitializers& listed);
   Status add_initializer(std::string_view name, Constant constant, ListedInitializers& listed);
   Result<Constant> initializer_constant(const wire::TensorProto& proto, bool is_top);
+  Status share_as_literal(ConstantId known, Constant& constant);
   Status check_declared(const wire::Graph& wire_graph);
   // The type a value is declared with; its element types must be ones that ONNX has.
   Result<Type> declared_type(const wire::ValueInfo& info, const char* what);
@@ -84,7 +83,6 @@ class GraphImporter {
   GraphImporter* outer_;
   const OpsetVersions& opsets_;
   const FunctionCall* call_;
-  std::string source_scope_;
   std::unordered_map<std::string, ValueId> names_;
 };
 

@@ -57,7 +57,7 @@ Status build_graph(ImportedModel& model, const ImportOptions& options) {
   ModelImport state{model, options};
   TN_ASSIGN_OR_RETURN(const OpsetVersions opsets, read_opsets(model.wire.opsets));
   TN_ASSIGN_OR_RETURN(state.functions, read_functions(model.wire.functions));
-  GraphImporter importer(state, model.graph, nullptr, opsets, nullptr, "");
+  GraphImporter importer(state, model.graph, nullptr, opsets, nullptr);
   TN_RETURN_IF_ERROR(check_expanded_size(model.wire.graph, state));
   return importer.import_graph(model.wire.graph, {}, true);
 }

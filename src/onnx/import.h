@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "weights/attribute_tensor.h"
 #include "wire/onnx_tensor.h"
 
 namespace tenon {
@@ -15,10 +16,10 @@ namespace tenon {
 inline constexpr int64_t kMostNodes = 5'000'000;
 
 struct ImportOptions {
-  bool map_files = true;                       // false: copy the file, so it may be rewritten in place later
-  bool freeze_inputs = false;                  // initializers listed as inputs (IR >= 4) become weights
-  std::set<std::string, std::less<>> frozen;   // or those of these names alone
-  int64_t max_dense_bytes = int64_t{1} << 31;  // of one sparse initializer made dense
+  bool map_files = true;                      // false: copy the file, so it may be rewritten in place later
+  bool freeze_inputs = false;                 // initializers listed as inputs (IR >= 4) become weights
+  std::set<std::string, std::less<>> frozen;  // or those of these names alone
+  int64_t max_dense_bytes = kMostDenseBytes;  // of one sparse initializer made dense
   // Of the graph. When unset, kMostNodes; and functions, which multiply by calling functions, may make as many as
   // check_expanded_size finds right for the size of the file.
   std::optional<int64_t> max_nodes;

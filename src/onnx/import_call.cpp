@@ -59,7 +59,7 @@ Status GraphImporter::import_call(const wire::Node& node, const wire::Function& 
   if (!opsets.ok()) return std::move(opsets).status().in(place);
   for (const auto& [domain, version] : opsets_) opsets->emplace(domain, version);
 
-  GraphImporter inner(model_, graph_, nullptr, *opsets, &call, function_scope(function));
+  GraphImporter inner(model_, graph_, nullptr, *opsets, &call);
   for (size_t i = 0; i < function.inputs.size(); ++i) {
     ValueId v = kNone;
     if (i < node.inputs.size() && !node.inputs[i].empty()) {

@@ -6,14 +6,19 @@
 
 namespace tenon {
 
-namespace {
-
-Tensor string_tensor(std::vector<int64_t> dims, const std::vector<wire::Bytes>& strings) {
-  std::vector<std::string> values(strings.begin(), strings.end());
-  return Tensor::of<std::string>(std::move(dims), values);
+// A constant that a call gives has the name of the call's attribute.
+Result<Constant> GraphImporter::constant_of(const wire::Attribute& value) {
+  std::string source = model_.names.of(value);
+  if (value.type == wire::AttributeType::Tensor) return constant_of(value.tensors.at(0), std::move(source));
+  if (value.type == wire::AttributeType::SparseTensor) {
+    TN_ASSIGN_OR_RETURN(Tensor dense, wire::densify(value.sparse_tensors.at(0), model_.model.bytes,
+                                                    model_.model.external.get(), model_.options.max_dense_bytes));
+    return Constant::of(std::move(source), std::move(dense));
+  }
+  Tensor tensor = attribute_tensor(value);
+  if (!tensor.defined()) return invalid_model("the attribute '{}' cannot be the value of a Constant", value.name);
+  return Constant::of(std::move(source), std::move(tensor));
 }
-
-}  // namespace
 
 Status GraphImporter::import_constant(const wire::Node& node) {
   const std::string place = fmt::format("node '{}' (Constant)", readable_name(node));
@@ -28,51 +33,10 @@ Status GraphImporter::import_constant(const wire::Node& node) {
           .in(place);
   }
   const wire::Attribute* value = a->ref_attr_name.empty() ? a : call_->attributes.at(a->ref_attr_name);
-  const auto length = [](const auto& list) { return std::vector<int64_t>{static_cast<int64_t>(list.size())}; };
-  const wire::Bytes output = node.outputs[0];
-
-  Constant constant;
-  // A constant made from the call's attributes differs from call to call, so it is not a shared source.
-  const std::string source = a->ref_attr_name.empty() ? source_name(output) : std::string();
-  switch (value->type) {
-    case wire::AttributeType::Tensor: {
-      auto made = constant_of(value->tensors.at(0), source);
-      if (!made.ok()) return std::move(made).status().in(place);
-      constant = std::move(*made);
-      break;
-    }
-    case wire::AttributeType::SparseTensor: {
-      auto dense = wire::densify(value->sparse_tensors.at(0), model_.model.bytes, model_.model.external.get(),
-                                 model_.options.max_dense_bytes);
-      if (!dense.ok()) return std::move(dense).status().in(place);
-      constant = Constant::of(source, std::move(*dense));
-      break;
-    }
-    case wire::AttributeType::Float:
-      constant = Constant::of(source, Tensor::of<float>({}, std::span(&value->f, 1)));
-      break;
-    case wire::AttributeType::Floats:
-      constant = Constant::of(source, Tensor::of<float>(length(value->floats), value->floats));
-      break;
-    case wire::AttributeType::Int:
-      constant = Constant::of(source, Tensor::scalar(value->i));
-      break;
-    case wire::AttributeType::Ints:
-      constant = Constant::of(source, Tensor::of_ints(value->ints));
-      break;
-    case wire::AttributeType::String:
-      constant = Constant::of(source, string_tensor({}, {value->s}));
-      break;
-    case wire::AttributeType::Strings:
-      constant = Constant::of(source, string_tensor(length(value->strings), value->strings));
-      break;
-    default:
-      return invalid_model("the attribute '{}' cannot be the value of a Constant", a->name).in(place);
-  }
-  constant.from_node = true;
-  if (constant.source.empty())
-    return define(output, graph_.add_constant(std::move(constant), std::string(output))).in(place);
-  return add_constant(output, std::move(constant)).in(place);
+  auto constant = constant_of(*value);
+  if (!constant.ok()) return std::move(constant).status().in(place);
+  constant->from_node = true;
+  return add_constant(node.outputs[0], std::move(*constant)).in(place);
 }
 
 }  // namespace tenon

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "onnx/graph_importer.h"
-#include "weights/source_names.h"
+#include "weights/attribute_tensor.h"
 
 namespace tenon {
 
@@ -39,28 +39,27 @@ void ImportNode::fail(Status status) {
 }
 
 bool ImportNode::has_attribute(std::string_view name) const {
-  for (const wire::Attribute& a : node_.attributes) {
-    if (a.name != name) continue;
-    if (a.ref_attr_name.empty()) return true;
-    return importer_.call() && importer_.call()->attributes.contains(a.ref_attr_name);
-  }
+  for (const wire::Attribute& a : node_.attributes)
+    if (a.name == name) return resolve(a) != nullptr;
   return false;
+}
+
+const wire::Attribute* ImportNode::resolve(const wire::Attribute& attribute) const {
+  if (attribute.ref_attr_name.empty()) return &attribute;
+  if (!importer_.call()) return nullptr;
+  const auto it = importer_.call()->attributes.find(attribute.ref_attr_name);
+  return it == importer_.call()->attributes.end() ? nullptr : it->second;
 }
 
 const wire::Attribute* ImportNode::find(std::string_view name, wire::AttributeType type) {
   read_.emplace(name);
   for (const wire::Attribute& a : node_.attributes) {
     if (a.name != name) continue;
-    const wire::Attribute* found = &a;
-    if (!a.ref_attr_name.empty()) {
-      if (!importer_.call()) {
-        fail(invalid_model("attribute '{}' refers to '{}', which only a function body may do", name, a.ref_attr_name));
-        return nullptr;
-      }
-      auto it = importer_.call()->attributes.find(a.ref_attr_name);
-      if (it == importer_.call()->attributes.end()) return nullptr;
-      found = it->second;
-    }
+    if (!a.ref_attr_name.empty() && !importer_.call())
+      fail(invalid_model("attribute '{}' refers to '{}', which only a function body may do", name, a.ref_attr_name));
+    const wire::Attribute* found = resolve(a);
+    if (!found) return nullptr;
+    found_.push_back(found);
     if (found->type == type) return found;
     // An empty list carries no element type in some writers.
     fail(invalid_model("attribute '{}' must be of type {}, it is {}", name, type_text(type), type_text(found->type)));
@@ -168,8 +167,7 @@ std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const s
     fail(error(Code::ResourceLimit, "sub-graphs are nested more than {} deep (option 'max_nesting')",
                model.options.parse.max_nesting));
   } else {
-    const std::string scope = attribute_name(importer_.source_scope(), name_, name);
-    GraphImporter inner(model, *body, &importer_, importer_.opsets(), importer_.call(), scope);
+    GraphImporter inner(model, *body, &importer_, importer_.opsets(), importer_.call());
     fail(inner.import_graph(*a->graphs[0], input_types, false).in("sub-graph '" + std::string(name) + "'"));
   }
   --model.depth;
@@ -187,8 +185,10 @@ std::optional<int64_t> ImportNode::rank(ValueId v) const {
 }
 
 const Tensor* ImportNode::constant_of(ValueId v) const {
-  return v == kNone ? nullptr : importer_.graph().ask(v, fmt::format("the reading of node '{}'", name()));
+  return v == kNone ? nullptr : importer_.graph().ask(v, asker());
 }
+
+std::string ImportNode::asker() const { return fmt::format("the reading of node '{}'", name_); }
 
 std::vector<ValueId> ImportNode::emit(OpId op, Params params, std::vector<ValueId> inputs, size_t outputs,
                                       std::vector<std::shared_ptr<Graph>> bodies) {
@@ -219,8 +219,53 @@ ValueId ImportNode::constant(Tensor tensor) {
 }
 
 ValueId ImportNode::attribute_weight(std::string_view attribute, Tensor tensor) {
-  std::string source = attribute_name(importer_.source_scope(), name_, attribute);
-  return importer_.graph().add_constant(Constant::of(source, std::move(tensor)), source);
+  const auto is_it = [&](const wire::Attribute& a) { return a.name == attribute; };
+  const auto written = std::ranges::find_if(node_.attributes, is_it);
+  const wire::Attribute* given = written == node_.attributes.end() ? nullptr : resolve(*written);
+  if (!given) {
+    absent_weight(attribute, tensor.dtype());
+    return constant(std::move(tensor));
+  }
+  weights_.push_back(given);
+  const std::string source = importer_.model().names.of(*given);
+  if (source.empty()) fail(error(Code::Internal, "the attribute '{}' has no name as a weight", attribute));
+  auto value = importer_.constant_value(Constant::of(source, std::move(tensor)), source);
+  if (value.ok()) return *value;
+  fail(std::move(value).status());
+  return constant(Tensor());
+}
+
+ValueId ImportNode::absent_weight(std::string_view attribute, DType dtype) {
+  const auto is_it = [&](const wire::Attribute& a) { return a.name == attribute; };
+  if (std::ranges::any_of(node_.attributes, is_it)) return kNone;
+  auto none = Tensor::allocate(dtype, {0}, nullptr);
+  if (!none.ok()) return fail(std::move(none).status()), kNone;
+  std::string source = importer_.model().names.of_absent(node_, attribute);
+  fail(importer_.ask_source(Constant::of(std::move(source), std::move(*none)), asker()));
+  return kNone;
+}
+
+void ImportNode::ask_lists() {
+  std::set<const wire::Attribute*> done(weights_.begin(), weights_.end());
+  for (const wire::Attribute* attribute : found_) {
+    if (!status_.ok() || !done.insert(attribute).second) continue;
+    std::string source = importer_.model().names.of(*attribute);
+    if (source.empty()) continue;
+    auto elements = elements_of(*attribute);
+    if (!elements.ok()) return fail(std::move(elements).status());
+    if (elements->dims().empty()) continue;
+    Constant constant = Constant::of(std::move(source), std::move(*elements));
+    constant.from_node = true;
+    fail(importer_.ask_source(std::move(constant), asker()));
+  }
+}
+
+Result<Tensor> ImportNode::elements_of(const wire::Attribute& attribute) const {
+  if (attribute.type != wire::AttributeType::Tensor) return attribute_tensor(attribute);
+  ImportedModel& model = importer_.model().model;
+  TN_ASSIGN_OR_RETURN(const Tensor tensor,
+                      wire::decode_tensor(attribute.tensors[0], model.bytes, model.external.get()));
+  return tensor.reshaped({tensor.size()});
 }
 
 void ImportNode::finish(const std::vector<ValueId>& results) {

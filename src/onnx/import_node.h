@@ -72,8 +72,13 @@ class ImportNode {
   // A constant that import needs (axes, sizes): not a weight of the user's.
   ValueId constant(Tensor tensor);
   ValueId int_constant(std::vector<int64_t> values) { return constant(Tensor::of_ints(values)); }
-  // A weight-carrying attribute: the source "<node>.<attribute>".
+  // A weight-carrying attribute: the source "<node>.<attribute>". tensor: its elements, in any shape;
+  // an attribute that is not there gives a constant.
   ValueId attribute_weight(std::string_view attribute, Tensor tensor);
+  // Notes that the plan counts on the node not having this weight. Returns none, for the input it would be.
+  ValueId absent_weight(std::string_view attribute, DType dtype = DType::Float32);
+  // Notes that the plan follows from the lists and tensors among the attributes that were read and are no weights.
+  void ask_lists();
   // Names the results, in the order of the node's outputs.
   void finish(const std::vector<ValueId>& results);
 
@@ -85,6 +90,10 @@ class ImportNode {
  private:
   friend class AttributeReader;
   const wire::Attribute* find(std::string_view name, wire::AttributeType type);
+  // What stands for the attribute: in a function it may be one of the call. Null when there is none.
+  const wire::Attribute* resolve(const wire::Attribute& attribute) const;
+  Result<Tensor> elements_of(const wire::Attribute& attribute) const;
+  std::string asker() const;
   void read_fields(const std::function<void(FieldVisitor&)>& visit);
 
   GraphImporter& importer_;
@@ -94,6 +103,8 @@ class ImportNode {
   std::vector<ValueId> inputs_;
   mutable size_t inputs_read_ = 0;  // the first ones, up to the last that was asked for
   std::set<std::string, std::less<>> read_;
+  std::vector<const wire::Attribute*> found_;    // read and there, as resolved
+  std::vector<const wire::Attribute*> weights_;  // that became sources
   Status status_;
 };
 

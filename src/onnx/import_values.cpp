@@ -19,13 +19,13 @@ struct GraphImporter::ListedInitializers {
 Result<Constant> GraphImporter::initializer_constant(const wire::TensorProto& proto, bool is_top) {
   const auto& weights = model_.options.weights;
   auto given = is_top ? weights.find(std::string(proto.name)) : weights.end();
-  if (given == weights.end()) return constant_of(proto, source_name(proto.name));
+  if (given == weights.end()) return constant_of(proto, model_.names.of(proto));
   const Tensor& tensor = given->second;
   if (static_cast<int64_t>(tensor.dtype()) != proto.data_type || tensor.dims() != proto.dims)
     return invalid_argument("it is {}{} in the model, the tensor given for it is {}{}",
                             dtype_name(static_cast<DType>(proto.data_type)), shape_text(to_shape(proto.dims)),
                             dtype_name(tensor.dtype()), shape_text(to_shape(tensor.dims())));
-  return Constant::of(source_name(proto.name), tensor);
+  return Constant::of(model_.names.of(proto), tensor);
 }
 
 Status GraphImporter::add_initializer(std::string_view name, Constant constant, ListedInitializers& listed) {
@@ -53,7 +53,7 @@ Status GraphImporter::import_initializers(const wire::Graph& wire_graph, bool is
   for (const wire::SparseTensorProto& t : wire_graph.sparse_initializers) {
     auto dense = wire::densify(t, model_.model.bytes, model_.model.external.get(), model_.options.max_dense_bytes);
     if (!dense.ok()) return std::move(dense).status().in("sparse initializer '" + std::string(t.values.name) + "'");
-    Constant constant = Constant::of(source_name(t.values.name), std::move(*dense));
+    Constant constant = Constant::of(model_.names.of(t.values), std::move(*dense));
     TN_RETURN_IF_ERROR(add_initializer(t.values.name, std::move(constant), listed));
   }
   return {};

@@ -48,7 +48,7 @@ Result<OpsetVersions> read_opsets(const std::vector<wire::OpsetImport>& imports)
 Result<FunctionTable> read_functions(const std::vector<wire::Function>& functions) {
   FunctionTable table;
   for (const wire::Function& f : functions)
-    if (!table.emplace(ModelImport::function_key(f.domain, f.name, f.overload), &f).second)
+    if (!table.emplace(function_key(f.domain, f.name, f.overload), &f).second)
       return invalid_model("the function '{}' of domain '{}'{} is defined twice", f.name, f.domain,
                            f.overload.empty() ? "" : fmt::format(" (overload '{}')", f.overload));
   return table;

@@ -13,6 +13,7 @@ std::optional<FilePlace> place_of(const wire::TensorProto& tensor, const std::st
     const auto region = wire::external_region(tensor);
     if (!region.ok() || region->location.empty()) return std::nullopt;
     const auto dtype = dtype_from_onnx(tensor.data_type);
+    if (dtype == DType::String) return std::nullopt;
     const auto count = checked_product(tensor.dims);
     const auto bytes = dtype && count ? storage_bytes(*dtype, *count) : std::nullopt;
     if (!bytes) return std::nullopt;

@@ -115,6 +115,8 @@ class FolderSource final : public WeightSource {
     if (it == layout_.end()) return error(Code::NotFound, "nothing is known of a tensor '{}'", name);
     if (const WeightSource* named = named_file(it->second)) return named->read(name);
     const auto& [description, place] = it->second;
+    if (description.dtype == DType::String)
+      return invalid_argument("the tensor '{}' holds strings, which do not lie in files as they are", name);
     const auto elements = wire::count_elements(description.dtype, description.dims);
     if (!elements || storage_bytes(description.dtype, *elements) != place.bytes)
       return invalid_argument("{} bytes do not fit the tensor '{}'", place.bytes, name);

@@ -127,6 +127,8 @@ Result<TensorHeader> check_header(const TensorProto& proto) {
 
 Result<Tensor> tensor_over_bytes(const TensorHeader& header, const std::vector<int64_t>& dims, Bytes bytes,
                                  const std::shared_ptr<const void>& owner) {
+  // Bytes of a file are no string objects.
+  if (header.dtype == DType::String) return invalid_model("strings cannot be taken from bytes");
   const bool as_is = usable_as_is(header, bytes);
   if (as_is && owner) return Tensor::borrow(header.dtype, dims, bytes.data(), owner);
   TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(header.dtype, dims, nullptr));

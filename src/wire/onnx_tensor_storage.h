@@ -24,7 +24,7 @@ std::optional<int64_t> count_elements(DType dtype, const std::vector<int64_t>& d
 std::string dims_text(const std::vector<int64_t>& dims);
 
 // A tensor over little-endian packed elements, whose size is already checked. Borrows when owner is set and the
-// bytes can be used as they are, else copies. Bools become 0 or 1, padding bits zero.
+// bytes can be used as they are, else copies. Bools become 0 or 1, padding bits zero. Refuses strings.
 Result<Tensor> tensor_over_bytes(const TensorHeader& header, const std::vector<int64_t>& dims, Bytes bytes,
                                  const std::shared_ptr<const void>& owner);
 

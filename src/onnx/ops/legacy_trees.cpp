@@ -189,6 +189,7 @@ ValueId value_weight(ImportNode& n, const std::string& name) {
   const bool has_tensor = tensor.defined() && tensor.size() > 0;
   if (!floats.empty() && has_tensor) n.fail(invalid_model("{} and {} cannot both be given", name, tensor_name));
   if (has_tensor) return n.attribute_weight(tensor_name, tensor.reshaped({tensor.size()}));
+  if (floats.empty()) n.absent_weight(tensor_name);
   return float_weight(n, name.c_str());
 }
 
@@ -229,9 +230,10 @@ std::vector<ValueId> ensemble_inputs(ImportNode& n, const std::string& prefix, i
   inputs[tree::kFalseLeafs] = n.int_constant(placed->false_leafs);
   inputs[tree::kLeafTargets] = n.attribute_weight(prefix + "_ids", Tensor::of_ints(table.weight_targets));
   inputs[tree::kLeafWeights] = value_weight(n, prefix + "_weights");
-  if (!table.missing.empty())
-    inputs[tree::kMissingTracksTrue] =
-        n.attribute_weight("nodes_missing_value_tracks_true", Tensor::of_ints(table.missing));
+  constexpr const char* missing = "nodes_missing_value_tracks_true";
+  inputs[tree::kMissingTracksTrue] = table.missing.empty()
+                                         ? n.absent_weight(missing, DType::Int64)
+                                         : n.attribute_weight(missing, Tensor::of_ints(table.missing));
   inputs[tree::kBaseValues] = value_weight(n, "base_values");
   inputs[tree::kLeafOffsets] = n.int_constant(placed->leaf_offsets);
   inputs[tree::kLeafEntries] = n.int_constant(placed->leaf_entries);

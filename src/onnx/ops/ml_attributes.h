@@ -13,7 +13,7 @@ inline Tensor float_tensor(const std::vector<float>& values, std::vector<int64_t
 // A vector; kNone when the attribute is absent or empty.
 inline ValueId float_weight(ImportNode& n, const char* name) {
   const std::vector<float> values = n.floats_attribute(name);
-  if (values.empty()) return kNone;
+  if (values.empty()) return n.absent_weight(name);
   return n.attribute_weight(name, float_tensor(values, {static_cast<int64_t>(values.size())}));
 }
 

@@ -10,6 +10,8 @@ void import_tfidf(ImportNode& n) {
   if (n.has_attribute("weights")) {
     const auto weights = n.floats_attribute("weights");
     inputs.push_back(n.attribute_weight("weights", Tensor::of<float>({static_cast<int64_t>(weights.size())}, weights)));
+  } else {
+    n.absent_weight("weights");
   }
   n.finish(n.emit(OpId::TfIdfVectorizer, std::move(params), std::move(inputs)));
 }

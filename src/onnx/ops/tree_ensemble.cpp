@@ -82,10 +82,12 @@ void import_tree_ensemble(ImportNode& n) {
   inputs[tree::kFalseLeafs] = int_weight(n, "nodes_falseleafs", lists.false_leafs);
   inputs[tree::kLeafTargets] = int_weight(n, "leaf_targetids", targets);
   inputs[tree::kLeafWeights] = n.attribute_weight("leaf_weights", weights);
-  if (!missing.empty()) inputs[tree::kMissingTracksTrue] = int_weight(n, "nodes_missing_value_tracks_true", missing);
-  if (n.has_attribute("membership_values"))
-    inputs[tree::kMembershipValues] =
-        n.attribute_weight("membership_values", required_tensor(n, "membership_values", floats));
+  inputs[tree::kMissingTracksTrue] = missing.empty() ? n.absent_weight("nodes_missing_value_tracks_true", DType::Int64)
+                                                     : int_weight(n, "nodes_missing_value_tracks_true", missing);
+  inputs[tree::kMembershipValues] =
+      n.has_attribute("membership_values")
+          ? n.attribute_weight("membership_values", required_tensor(n, "membership_values", floats))
+          : n.absent_weight("membership_values");
   n.finish(n.emit(OpId::TreeEnsemble, Params::of(params), std::move(inputs)));
 }
 

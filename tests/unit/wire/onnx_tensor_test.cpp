@@ -6,6 +6,7 @@
 
 #include "unit/wire/sample_model.h"
 #include "wire/onnx_fields.h"
+#include "wire/onnx_tensor_storage.h"
 
 namespace tenon::wire {
 namespace {
@@ -233,6 +234,14 @@ TEST(Densify, ChecksIndicesAndSize) {
   EXPECT_EQ(code({0, 1}, {2, 1}, {2, 3}), Code::InvalidModel);
   EXPECT_EQ(code({0, 1}, {2}, {-2, 3}), Code::InvalidModel);
   EXPECT_EQ(code({0, 1}, {2}, {1000, 1000}), Code::ResourceLimit);
+}
+
+// Whoever asks, with or without somebody to borrow from.
+TEST(TensorOverBytes, RefusesStrings) {
+  const auto bytes = std::make_shared<std::string>(sizeof(std::string), 'A');
+  const TensorHeader header{DType::String, 1, static_cast<int64_t>(bytes->size())};
+  EXPECT_FALSE(tensor_over_bytes(header, {1}, *bytes, bytes).ok());
+  EXPECT_FALSE(tensor_over_bytes(header, {1}, *bytes, nullptr).ok());
 }
 
 }  // namespace
