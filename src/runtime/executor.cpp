@@ -12,8 +12,11 @@
 namespace tenon {
 
 Frame::~Frame() {
-  if (!keeps_arenas) return;
   for (auto& [segment, arena] : arenas) {
+    if (scratch) {
+      if (!*scratch || (*scratch)->size() < arena->size()) *scratch = std::move(arena);
+      continue;
+    }
     std::lock_guard lock(segment->arena_mutex);
     if (segment->free_arenas.size() < 4) segment->free_arenas.push_back(std::move(arena));
   }
@@ -48,7 +51,7 @@ class PlanRun {
   PlanRun(const PreparedPlan& prepared, RunState& state, std::span<const OutputTarget> targets)
       : prepared_(prepared), plan_(prepared.plan()), state_(state), targets_(targets) {
     frame_.cells.resize(plan_.values.size());
-    frame_.keeps_arenas = state.keeps_arenas;
+    frame_.scratch = state.scratch;
   }
 
   Result<std::vector<Value>> run(std::vector<Value> inputs, std::vector<Value> captures) {
@@ -122,7 +125,11 @@ class PlanRun {
   Result<std::byte*> arena_of(const Segment& segment) {
     if (segment.arena_bytes == 0) return nullptr;
     std::shared_ptr<Buffer> arena;
-    {
+    if (state_.scratch) {
+      arena = std::move(*state_.scratch);
+      // Gone before a larger one comes.
+      if (arena && arena->size() < segment.arena_bytes) arena.reset();
+    } else {
       std::lock_guard lock(segment.arena_mutex);
       if (!segment.free_arenas.empty()) {
         arena = std::move(segment.free_arenas.back());

@@ -16,6 +16,8 @@ Status export_sources(const Image& image, const std::string& path) {
     const SourceRecord& record = sources[i];
     // Literals are part of the plan, not of the user's weights.
     if (record.info.name.empty()) continue;
+    // Nor has a file of weights strings: structure and labels, which stay what they are.
+    if (record.info.dtype == DType::String) continue;
     const auto [it, is_new] = known.emplace(record.info.name, record.content);
     if (!is_new && it->second != record.content)
       return invalid_argument("two models have different weights called '{}'; export them one at a time",

@@ -41,7 +41,9 @@ struct RunState {
   uint64_t random_draws = 0;  // numbers the random steps of this run
   int depth = 0;
   ThreadPool* pool = nullptr;  // null: the caller's thread alone
-  bool keeps_arenas = true;    // for the next run of the same shapes
+  // Memory of plans that run once, one after the other: the next one uses what the last one had. Null: plans keep
+  // theirs for their next run.
+  std::shared_ptr<Buffer>* scratch = nullptr;
   std::vector<StepTime>* profile = nullptr;
   int64_t profile_origin_ns = 0;
 
@@ -72,7 +74,7 @@ struct Frame {
   std::vector<Cell> cells;
   std::vector<std::shared_ptr<const Segment>> segments;  // keeps dims alive that views point to
   std::vector<std::pair<const Segment*, std::shared_ptr<Buffer>>> arenas;
-  bool keeps_arenas = true;  // for the next run of the same shapes
+  std::shared_ptr<Buffer>* scratch = nullptr;  // takes the arenas in the end, see RunState
   ~Frame();
 };
 

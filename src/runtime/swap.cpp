@@ -89,17 +89,18 @@ class SlotMaker {
 
   Status make(const std::vector<size_t>& slots) {
     std::vector<size_t> small;
+    std::shared_ptr<Buffer> scratch;
     for (const size_t slot : slots) {
       if (take_shared(slot)) continue;
       if (tools_.weights.bytes(slot) < kLargeSlot) {
         small.push_back(slot);
         continue;
       }
-      TN_RETURN_IF_ERROR(make_slot(slot, tools_.pool));
+      TN_RETURN_IF_ERROR(make_slot(slot, tools_.pool, &scratch));
     }
     std::vector<Status> outcomes(small.size());
     const auto make_small = [&](int64_t i) {
-      outcomes[static_cast<size_t>(i)] = make_slot(small[static_cast<size_t>(i)], nullptr);
+      outcomes[static_cast<size_t>(i)] = make_slot(small[static_cast<size_t>(i)], nullptr, nullptr);
     };
     if (tools_.pool)
       tools_.pool->parallel_for(static_cast<int64_t>(small.size()), make_small);
@@ -117,7 +118,7 @@ class SlotMaker {
   }
 
  private:
-  Status make_slot(size_t slot, ThreadPool* pool) {
+  Status make_slot(size_t slot, ThreadPool* pool, std::shared_ptr<Buffer>* scratch) {
     const WeightEntry& entry = program_.weight_program[slot];
     // What computing looks at anyway is not read twice.
     const std::vector<bool> watched = tools_.weights.watched_sources(slot);
@@ -134,7 +135,8 @@ class SlotMaker {
     TN_ASSIGN_OR_RETURN(Tensor memory, tools_.spare.take(tools_.weights.dtype(slot), tools_.weights.dims(slot)));
     const std::vector<Value> read_again = inputs;
     std::atomic<bool> found{false};
-    Status status = tools_.weights.compute(slot, std::move(inputs), memory.view(), tools_.budget, pool, &found);
+    Status status =
+        tools_.weights.compute(slot, std::move(inputs), memory.view(), tools_.budget, pool, &found, scratch);
     if (!status.ok())
       return std::move(status).in("weight '" + program_.sources[static_cast<size_t>(entry.sources[0])].name + "'");
     // Which of them it was.

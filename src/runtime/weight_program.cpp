@@ -56,7 +56,7 @@ std::vector<bool> WeightProgram::watched_sources(size_t slot) const {
 
 Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result,
                               const std::shared_ptr<MemoryBudget>& budget, ThreadPool* pool,
-                              std::atomic<bool>* not_finite) const {
+                              std::atomic<bool>* not_finite, std::shared_ptr<Buffer>* scratch) const {
   static const Limits limits;
   RunState state;
   state.weights = std::make_shared<WeightSnapshot>();
@@ -64,8 +64,8 @@ Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const Ten
   state.limits = &limits;
   state.pool = pool;
   state.not_finite = not_finite;
-  // Slots are computed one after the other, so each gives its scratch back.
-  state.keeps_arenas = false;
+  std::shared_ptr<Buffer> own_scratch;
+  state.scratch = scratch ? scratch : &own_scratch;
   const std::vector<OutputTarget> targets{result};
   return run_plan(*prepared_[slot], state, std::move(sources), {}, targets).status();
 }
