@@ -15,14 +15,21 @@ namespace {
 
 // Context files that name a weights file are small; what is larger is something else.
 constexpr int64_t kMostContextBytes = int64_t{16} << 20;
+// In a staging folder: names of weights files, one per line, as publication.cpp writes them.
+constexpr std::string_view kNoteName = "publishing";
 
-bool is_weights_name(const std::string& name, const std::string& stem) {
-  constexpr size_t kDigits = 8;
-  const std::string ending = ".bin";
-  if (name.size() != stem.size() + 1 + kDigits + ending.size() || !name.starts_with(stem + "-")) return false;
-  if (!name.ends_with(ending)) return false;
-  const std::string digits = name.substr(stem.size() + 1, kDigits);
-  return digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+// The weights files that an interrupted publication brought or was about to remove.
+std::vector<std::string> noted_weights(const std::string& staging) {
+  const auto note = MappedFile::open(staging + "/" + std::string(kNoteName));
+  std::vector<std::string> names;
+  if (!note.ok()) return names;
+  for (std::string_view rest = (*note)->view(); !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(rest.size(), name.size() + 1));
+    // The folder is anybody's to write to.
+    if (!name.empty() && name.find('/') == std::string_view::npos) names.emplace_back(name);
+  }
+  return names;
 }
 
 // The weights files that context files of a folder name, and those that these refer to.
@@ -56,31 +63,43 @@ std::string weights_named_by(const std::string& context_path) {
   return context.ok() && !context->embedded ? std::string(context->file_name) : "";
 }
 
+namespace {
+
+// Whether all of the candidates that nobody needs are gone now.
+bool remove_unneeded(const std::string& folder, const std::vector<std::string>& candidates) {
+  const auto names = list_folder(folder);
+  if (!names.ok()) return false;
+  std::vector<std::string> surplus;
+  for (const std::string& name : *names)
+    if (std::ranges::find(candidates, name) != candidates.end()) surplus.push_back(name);
+  if (surplus.empty()) return true;
+  const std::set<std::string> needed = needed_weights(folder, *names);
+  bool all_gone = true;
+  for (const std::string& name : surplus) {
+    // Only what is surely ours.
+    if (needed.contains(name) || !Artifact::open(folder + "/" + name).ok()) continue;
+    all_gone = remove_file(folder + "/" + name).ok() && all_gone;
+  }
+  return all_gone;
+}
+
+}  // namespace
+
 void remove_stale_staging(const std::string& folder) {
   const auto names = list_folder(folder, true);
   if (!names.ok()) return;
   for (const std::string& name : *names) {
     const std::string path = folder + "/" + name;
-    if (name.starts_with(kStagingPrefix) && FileLock::is_free(path + "/" + std::string(kLockName)))
-      remove_flat_folder(path);
+    if (!name.starts_with(kStagingPrefix) || !FileLock::is_free(path + "/" + std::string(kLockName))) continue;
+    // What stays for want of a right is found again next time, by the note.
+    if (remove_unneeded(folder, noted_weights(path))) remove_flat_folder(path);
   }
 }
 
-void remove_unnamed_weights(const std::string& folder, const std::string& stem,
+// The stem does not count: a file of such a name may be what a context file in another place needs.
+void remove_unnamed_weights(const std::string& folder, const std::string& /*stem*/,
                             const std::vector<std::string>& candidates) {
-  const auto names = list_folder(folder);
-  if (!names.ok()) return;
-  std::vector<std::string> surplus;
-  for (const std::string& name : *names)
-    if (is_weights_name(name, stem) || std::ranges::find(candidates, name) != candidates.end()) surplus.push_back(name);
-  if (surplus.empty()) return;
-  const std::set<std::string> needed = needed_weights(folder, *names);
-  for (const std::string& name : surplus) {
-    // Only what is surely ours.
-    if (needed.contains(name) || !Artifact::open(folder + "/" + name).ok()) continue;
-    // What stays for want of a right is found again next time.
-    (void)remove_file(folder + "/" + name);
-  }
+  (void)remove_unneeded(folder, candidates);
 }
 
 }  // namespace tenon
