@@ -44,6 +44,13 @@ void check_is_text(const char* flag, const std::string& name) {
                                       flag, name));
 }
 
+// A folder that is not there will be made; one that cannot be looked at will not.
+void check_reachable(const std::string& folder) {
+  std::error_code ignored;
+  if (!folder.empty() && fs::status(folder, ignored).type() == fs::file_type::none)
+    throw Failure(kFailed, folder_problem(folder));
+}
+
 // Failure(kFailed) for what is in the way and will not be replaced.
 void check_place(const std::string& output) {
   const fs::path path(output);
@@ -71,6 +78,7 @@ OutputNames choose_names(const CompileSettings& settings, const Console& console
     const bool beside = settings.output_dir.empty();
     result.folder = beside ? fs::path(settings.models[0]).parent_path().string() : settings.output_dir;
     while (result.folder.size() > 1 && result.folder.ends_with('/')) result.folder.pop_back();
+    check_reachable(result.folder);
     for (const std::string& name : result.names) result.files.push_back(name + "_ctx.onnx");
     result.weights_name = result.names.size() == 1 ? result.names[0] : "shared";
   }
