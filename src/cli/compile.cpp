@@ -26,7 +26,7 @@ class Compile final : public Command {
     const OutputNames names = choose_names(settings, console);
     const OutputFile report_file("--report", settings.report);
     std::vector<std::string> other_files = settings.inputs();
-    for (size_t i = 0; i < names.files.size(); ++i) other_files.push_back(names.path(i));
+    for (const std::string& file : names.files) other_files.push_back(names.path(file));
     report_file.check(settings.overwrite, other_files);
     std::vector<ModelJob> jobs = make_jobs(settings, names, console);
     load_jobs(jobs, settings, console);

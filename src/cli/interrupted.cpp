@@ -36,6 +36,15 @@ std::vector<fs::path> stale_staging_folders(const std::string& folder) {
   return found;
 }
 
+// Whoever publishes a file later has written it later.
+bool was_replaced_since(const fs::path& file, const fs::path& staged) {
+  std::error_code problem;
+  const auto time = fs::last_write_time(file, problem);
+  if (problem) return false;
+  const auto other = fs::last_write_time(staged, problem);
+  return !problem && time > other;
+}
+
 }  // namespace
 
 std::string InterruptedGroup::missing_text() const {
@@ -54,8 +63,10 @@ std::vector<InterruptedGroup> interrupted_groups(const std::string& folder) {
       });
       if (!has_begun) continue;
       InterruptedGroup one{group.weights_file, group.content_id, {}};
-      for (const std::string& path : group.paths) one.missing.push_back(fs::path(path).filename().string());
-      result.push_back(std::move(one));
+      for (const std::string& path : group.paths)
+        if (!was_replaced_since(fs::path(folder) / fs::path(path).filename(), path))
+          one.missing.push_back(fs::path(path).filename().string());
+      if (!one.missing.empty()) result.push_back(std::move(one));
     }
   return result;
 }

@@ -3,7 +3,9 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "base/folder.h"
 #include "plan/artifact_read.h"
@@ -17,6 +19,15 @@ namespace {
 constexpr int64_t kMostContextBytes = int64_t{16} << 20;
 // In a staging folder: names of weights files, one per line, as publication.cpp writes them.
 constexpr std::string_view kNoteName = "publishing";
+
+bool is_weights_name(const std::string& name, const std::string& stem) {
+  constexpr size_t kDigits = 8;
+  const std::string ending = ".bin";
+  if (name.size() != stem.size() + 1 + kDigits + ending.size() || !name.starts_with(stem + "-")) return false;
+  if (!name.ends_with(ending)) return false;
+  const std::string digits = name.substr(stem.size() + 1, kDigits);
+  return digits.find_first_not_of("0123456789abcdef") == std::string::npos;
+}
 
 // The weights files that an interrupted publication brought or was about to remove.
 std::vector<std::string> noted_weights(const std::string& staging) {
@@ -65,6 +76,26 @@ std::string weights_named_by(const std::string& context_path) {
 
 namespace {
 
+bool is_newer(const std::string& path, const std::string& other) {
+  struct stat a{}, b{};
+  if (::stat(path.c_str(), &a) != 0 || ::stat(other.c_str(), &b) != 0) return false;
+  return std::pair(a.st_mtim.tv_sec, a.st_mtim.tv_nsec) > std::pair(b.st_mtim.tv_sec, b.st_mtim.tv_nsec);
+}
+
+// Whether a publication stopped between its context files, and one that it did not come to is still as it was. Then
+// the staging folder is what tells, until somebody publishes these files again.
+bool is_half_done(const std::string& folder, const std::string& staging) {
+  const auto staged = list_folder(staging), names = list_folder(folder);
+  if (!staged.ok() || !names.ok()) return false;
+  for (const std::string& name : *staged) {
+    const std::string weights = weights_named_by(staging + "/" + name);
+    if (weights.empty() || is_newer(folder + "/" + name, staging + "/" + name)) continue;
+    for (const std::string& other : *names)
+      if (other != name && weights_named_by(folder + "/" + other) == weights) return true;
+  }
+  return false;
+}
+
 // Whether all of the candidates that nobody needs are gone now.
 bool remove_unneeded(const std::string& folder, const std::vector<std::string>& candidates) {
   const auto names = list_folder(folder);
@@ -91,15 +122,20 @@ void remove_stale_staging(const std::string& folder) {
   for (const std::string& name : *names) {
     const std::string path = folder + "/" + name;
     if (!name.starts_with(kStagingPrefix) || !FileLock::is_free(path + "/" + std::string(kLockName))) continue;
+    if (is_half_done(folder, path)) continue;
     // What stays for want of a right is found again next time, by the note.
     if (remove_unneeded(folder, noted_weights(path))) remove_flat_folder(path);
   }
 }
 
-// The stem does not count: a file of such a name may be what a context file in another place needs.
-void remove_unnamed_weights(const std::string& folder, const std::string& /*stem*/,
+// Without a stem the candidates alone: a file of such a name may be what a context file in another place needs.
+void remove_unnamed_weights(const std::string& folder, const std::string& stem,
                             const std::vector<std::string>& candidates) {
-  (void)remove_unneeded(folder, candidates);
+  std::vector<std::string> all = candidates;
+  if (const auto names = list_folder(folder); names.ok() && !stem.empty())
+    std::ranges::copy_if(*names, std::back_inserter(all),
+                         [&](const auto& name) { return is_weights_name(name, stem); });
+  (void)remove_unneeded(folder, all);
 }
 
 }  // namespace tenon

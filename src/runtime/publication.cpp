@@ -67,18 +67,15 @@ Status write_note(const std::string& staging, const std::vector<std::string>& we
   return write_file_atomically(staging + "/publishing", pieces);
 }
 
-// The weights first, then each context file; `moved` counts these.
+// The weights first, then each context file.
 Status move_files(const std::string& from, const std::string& to, const std::string& weights,
-                  const std::vector<std::string>& contexts, size_t& moved) {
+                  const std::vector<std::string>& contexts) {
   if (!weights.empty()) {
     TN_RETURN_IF_ERROR(rename_file(from + "/" + weights, to + "/" + weights));
     // Before any context file names it.
     TN_RETURN_IF_ERROR(sync_folder(to));
   }
-  for (const std::string& name : contexts) {
-    TN_RETURN_IF_ERROR(rename_file(from + "/" + name, to + "/" + name));
-    ++moved;
-  }
+  for (const std::string& name : contexts) TN_RETURN_IF_ERROR(rename_file(from + "/" + name, to + "/" + name));
   return sync_folder(to);
 }
 
@@ -204,17 +201,15 @@ Status Publication::publish_into_folder() {
   }
   // Beside a folder that somebody else made meanwhile nobody would look for it.
   if (!is_new_folder_) TN_RETURN_IF_ERROR(write_note(staging_, leftovers));
-  size_t moved = 0;
-  const Status status = move_files(staging_, folder_, weights_name_, options_.names, moved);
+  const Status status = move_files(staging_, folder_, weights_name_, options_.names);
   if (is_new_folder_) {
-    remove_unnamed_weights(folder_, options_.weights_stem, leftovers);
+    remove_unnamed_weights(folder_, "", leftovers);
     return status;
   }
-  // From here on the staging folder is a leftover like any other. A group that is replaced in part keeps it, for
-  // whoever asks what happened, until the next publication.
+  // From here on the staging folder is a leftover like any other: of a group that is replaced in part it stays.
   lock_.reset();
   staging_.clear();
-  if (moved == 0 || moved == options_.names.size()) remove_stale_staging(folder_);
+  remove_stale_staging(folder_);
   return status;
 }
 

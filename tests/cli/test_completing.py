@@ -107,6 +107,16 @@ class TestHalfReplaced:
         assert tenon("compile", *flags(heads), "--output-dir", "out", "--overwrite").code == DONE
         assert tenon("verify", "out").code == DONE
 
+    def test_stays_known_until_the_group_is_published_again(self, tenon, heads, tmp_path):
+        staging = self.interrupt(tenon, heads, tmp_path)
+        os.rename(tmp_path / "new/cat_ctx.onnx", tmp_path / "out/cat_ctx.onnx")
+        assert tenon("compile", *flags(heads), "--output-dir", "out").code == FAILED
+        models.convolution(tmp_path / "conv.onnx")
+        assert tenon("compile", "-m", "conv.onnx", "--output-dir", "out").code == DONE
+        assert tenon("verify", "out").code == FAILED and staging.exists()
+        assert tenon("compile", "-m", heads[1], "--output-dir", "out", "--overwrite").code == DONE
+        assert tenon("verify", "out").code == DONE and not staging.exists()
+
     def test_a_publication_under_way_is_none(self, tenon, heads, tmp_path):
         import fcntl
         staging = self.interrupt(tenon, heads, tmp_path)

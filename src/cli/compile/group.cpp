@@ -22,7 +22,7 @@ std::vector<ModelJob*> in_order_of(const tenon::Artifact& artifact, const std::v
   return order;
 }
 
-bool any_failed(const std::vector<ModelJob*>& group) {
+bool has_failed(const std::vector<ModelJob*>& group) {
   return std::any_of(group.begin(), group.end(), [](const ModelJob* j) { return j->state == ModelJob::State::Failed; });
 }
 
@@ -81,45 +81,19 @@ void GroupCompiler::run() {
   }
 }
 
-std::string GroupCompiler::path_of(const ModelJob& job) const {
-  return names_.folder.empty() ? job.file : names_.folder + "/" + job.file;
-}
-
 bool GroupCompiler::is_up_to_date(std::vector<ModelJob*>& group) {
-  std::vector<std::string> paths;
-  for (const ModelJob* job : group) paths.push_back(path_of(*job));
-  try {
-    std::error_code ignored;
-    for (const std::string& path : paths)
-      if (!fs::is_regular_file(path, ignored)) return false;
-    const Json context = Json::parse(tenon::describe_context_file(paths[0]));
-    const std::string weights = context["weights_file"].text();
-    if (context["embedded"].boolean() != settings_.embed) return false;
-    if (!settings_.embed && weights.substr(0, weights.rfind('-')) != names_.weights_name) return false;
-    const tenon::Artifact old = tenon::Artifact::load(paths, {{"verify_weights", "1"}});
-    const Json described = Json::parse(old.describe("models,packed"));
-    const auto& models = described["models"].items();
-    const std::vector<std::string> pins = pins_of(group, settings_);
-    for (size_t i = 0; i < group.size(); ++i)
-      if (models[i]["name"].text() != group[i]->name ||
-          models[i]["made_from"].text() !=
-              tenon::compile_key(*group[i]->model, key_options(settings_, *group[i], pins)))
-        return false;
-    take_as_it_is(paths, weights, described, group);
-    return true;
-  } catch (const tenon::Error& error) {
-    // What is there is not what this compile would make.
-    console_.detail(std::string("not up to date: ") + error.what());
-    return false;
-  }
+  const std::vector<const ModelJob*> jobs(group.begin(), group.end());
+  const auto existing = find_existing(jobs, pins_of(group, settings_), settings_, names_, console_);
+  if (existing) take(*existing, group);
+  return existing.has_value();
 }
 
-void GroupCompiler::take_as_it_is(const std::vector<std::string>& paths, const std::string& weights_file,
-                                  const Json& described, std::vector<ModelJob*>& group) {
-  describe_sharing(described, group, group_);
-  group_.weights_file = weights_file;
-  const std::string folder = names_.folder.empty() ? "." : names_.folder;
-  group_.weights_bytes = size_of(settings_.embed ? paths[0] : folder + "/" + weights_file);
+void GroupCompiler::take(const ExistingResults& existing, std::vector<ModelJob*>& group) {
+  std::vector<std::string> paths;
+  for (const ModelJob* job : group) paths.push_back(names_.path(job->file));
+  describe_sharing(existing.described, group, group_);
+  group_.weights_file = existing.weights_file;
+  group_.weights_bytes = size_of(settings_.embed ? paths[0] : names_.path(existing.weights_file));
   // Whoever asks for it wants it, though it may have been done when this was compiled.
   if (settings_.validate_again) validate(paths, group);
   for (size_t i = 0; i < group.size(); ++i) {
@@ -131,26 +105,11 @@ void GroupCompiler::take_as_it_is(const std::vector<std::string>& paths, const s
 
 void GroupCompiler::tidy() const {
   try {
-    tenon::tidy_folder(names_.folder.empty() ? "." : names_.folder, names_.weights_name);
+    // No name of weights: what interrupted publications brought is known without it, and others may be somebody's.
+    tenon::tidy_folder(names_.folder.empty() ? "." : names_.folder, "");
   } catch (const tenon::Error& error) {
     // What stays is found again next time.
     console_.detail(error.what());
-  }
-}
-
-bool GroupCompiler::is_same_result(const ModelJob& job, const std::vector<std::string>& pins) const {
-  try {
-    const Json context = Json::parse(tenon::describe_context_file(path_of(job)));
-    const std::string weights = context["weights_file"].text();
-    if (context["embedded"].boolean() != settings_.embed) return false;
-    if (!settings_.embed && weights.substr(0, weights.rfind('-')) != names_.weights_name) return false;
-    const tenon::Artifact old = tenon::Artifact::load(path_of(job), {{"verify_weights", "1"}});
-    const Json model = Json::parse(old.describe())["models"].items()[0];
-    return model["name"].text() == job.name &&
-           model["made_from"].text() == tenon::compile_key(*job.model, key_options(settings_, job, pins));
-  } catch (const tenon::Error& error) {
-    console_.detail(error.what());
-    return false;
   }
 }
 
@@ -158,13 +117,13 @@ bool GroupCompiler::check_free(const std::vector<ModelJob*>& group, bool& comple
   const std::vector<std::string> pins = pins_of(group, settings_);
   bool is_free = true;
   for (ModelJob* job : group) {
-    const std::string path = path_of(*job);
+    const std::string path = names_.path(job->file);
     std::error_code ignored;
     const fs::file_status status = fs::symlink_status(path, ignored);
     if (!fs::exists(status)) continue;
     if (fs::is_directory(status)) {
       job->fail(fmt::format("'{}' is a folder; remove it, or choose another name for the result", path));
-    } else if (settings_.overwrite || is_same_result(*job, pins)) {
+    } else if (settings_.overwrite || find_existing({job}, pins, settings_, names_, console_)) {
       completes = true;
       continue;
     } else {
@@ -196,7 +155,7 @@ std::optional<tenon::Artifact> GroupCompiler::compile(const std::vector<ModelJob
     return compile_some(group);
   } catch (const tenon::Error& error) {
     if (group.size() > 1) fail_bad_ones(group);
-    if (!cli::any_failed(group))
+    if (!has_failed(group))
       for (ModelJob* job : group) job->fail(in_file(job->path, error.what()));
   }
   return std::nullopt;
@@ -218,7 +177,7 @@ bool GroupCompiler::publish(const tenon::Artifact& artifact, std::vector<ModelJo
     return stage_and_publish(artifact, group, overwrite);
   } catch (const tenon::Error& error) {
     // Somebody else may have made the same meanwhile.
-    if (!cli::any_failed(group) && is_up_to_date(group)) return true;
+    if (!has_failed(group) && is_up_to_date(group)) return true;
     for (ModelJob* job : group)
       if (job->alive()) job->fail(with_flags(error.what()));
     return false;
@@ -243,6 +202,12 @@ bool GroupCompiler::stage_and_publish(const tenon::Artifact& artifact, std::vect
     order[i]->seconds += described["models"].items()[i]["seconds_spent"].number();
   // Also after a failure: a model that has changed was compared with another one.
   if (!is_unchanged(described, order) || !valid) return false;
+  // Trying out takes its time, and leave to complete a group is not leave to replace what came meanwhile.
+  bool completes = false;
+  if (overwrite && !settings_.overwrite && !check_free(group, completes)) {
+    skip_rest();
+    return false;
+  }
   describe_sharing(described, group, group_);
   group_.weights_file = staged.weights_name();
   group_.weights_bytes = staged.weights_bytes();

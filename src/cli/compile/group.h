@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "cli/compile/existing.h"
 #include "cli/compile/job.h"
 
 namespace cli {
@@ -22,14 +23,10 @@ class GroupCompiler {
   std::vector<ModelJob*> alive();
   bool any_failed() const;
   void skip_rest();
-  std::string path_of(const ModelJob& job) const;
   bool is_up_to_date(std::vector<ModelJob*>& group);
-  void take_as_it_is(const std::vector<std::string>& paths, const std::string& weights_file, const Json& described,
-                     std::vector<ModelJob*>& group);
+  void take(const ExistingResults& existing, std::vector<ModelJob*>& group);
   // False: the compile is refused, because something else has the name of a result.
   bool check_free(const std::vector<ModelJob*>& group, bool& completes);
-  // Whether the file of a result holds what this compile would make.
-  bool is_same_result(const ModelJob& job, const std::vector<std::string>& pins) const;
   void tidy() const;
   std::optional<tenon::Artifact> compile(const std::vector<ModelJob*>& group);
   tenon::Options compile_options(const std::vector<ModelJob*>& group) const;

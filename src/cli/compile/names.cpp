@@ -31,10 +31,10 @@ std::vector<std::string> unique_stems(const std::vector<std::string>& models, co
 }
 
 void check_inputs_stay(const CompileSettings& settings, const OutputNames& names) {
-  for (size_t i = 0; i < names.files.size(); ++i)
-    if (const std::string input = replaced_input(names.path(i), settings.inputs()); !input.empty())
+  for (const std::string& file : names.files)
+    if (const std::string input = replaced_input(names.path(file), settings.inputs()); !input.empty())
       throw Failure(kUsage, fmt::format("'{}' would be replaced by the result '{}'; choose another output", input,
-                                        names.path(i)));
+                                        names.path(file)));
 }
 
 // Names end up in ONNX files, whose texts are UTF-8.

@@ -21,7 +21,7 @@ Json model_report(const OutputNames& names, const ModelJob& job) {
   entry.set("model", job.path);
   entry.set("name", job.name);
   entry.set("status", job.state_text());
-  entry.set("output", good ? Json(names.folder.empty() ? job.file : names.folder + "/" + job.file) : Json());
+  entry.set("output", good ? Json(names.path(job.file)) : Json());
   if (!job.error.empty()) entry.set("error", job.error);
   entry.set("seconds", job.seconds);
   entry.set("nodes", job.nodes);
