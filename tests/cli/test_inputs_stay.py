@@ -82,6 +82,17 @@ def test_set_never_replaces_external_data_of_the_new_weights(tenon, tmp_path, un
         assert result.code == USAGE and output in result.err
 
 
+def test_set_never_replaces_files_of_the_folder_it_takes(tenon, tmp_path, unchanged):
+    for folder in ("old", "new"):
+        (tmp_path / folder).mkdir()
+        models.external(tmp_path / folder / "m.onnx", "m.data")
+    assert tenon("compile", "-m", "old/m.onnx").code == DONE
+    unchanged("new/m.data", "old/m.data")
+    for output in ("new/m.data", "old/m.data"):
+        result = tenon("weights", "set", "old/m_ctx.onnx", "--from", "new", "-o", output, "--overwrite")
+        assert result.code == USAGE and output in result.err
+
+
 def test_export_never_replaces_where_weights_came_from(tenon, compiled, unchanged):
     assert tenon("weights", "set", "a_ctx.onnx", "--from", "tuned.safetensors", "--in-place").code == DONE
     unchanged("tuned.safetensors")

@@ -107,12 +107,12 @@ void check_names(const std::vector<ModelJob>& jobs, const CompileSettings& setti
   const auto check = [&](const std::string& name, std::set<std::string> ModelJob::* names, const char* flag,
                          const char* what) {
     if (std::any_of(jobs.begin(), jobs.end(), [&](const ModelJob& job) { return (job.*names).contains(name); })) return;
-    if (all_loaded) throw Failure(kUsage, fmt::format("{}: no model has {} '{}'", flag, what, name));
-    console.warning(fmt::format("{}: no model that could be loaded has {} '{}'", flag, what, name));
+    if (all_loaded) throw Failure(kUsage, fmt::format("{}: no model {} '{}'", flag, what, name));
+    console.warning(fmt::format("{}: no model that could be loaded {} '{}'", flag, what, name));
   };
-  for (const std::string& name : settings.pins) check(name, &ModelJob::weights, "--pin", "a weight");
+  for (const std::string& name : settings.pins) check(name, &ModelJob::weights, "--pin", "has a weight");
   for (const std::string& name : settings.frozen)
-    check(name, &ModelJob::optional_inputs, "--freeze-inputs", "an initializer that is also an input");
+    check(name, &ModelJob::optional_inputs, "--freeze-inputs", "has among its inputs an initializer");
 }
 
 }  // namespace

@@ -95,7 +95,9 @@ OldGroup open_old(const ArtifactGroup& group, const WeightFlags& flags) {
 // What is replaced in place is meant to be; everything else that is read stays.
 void check_inputs_stay(const OldGroup& old, const WeightFlags& flags) {
   if (flags.in_place) return;
-  std::vector<std::string> inputs = files_of(*old.group, old.artifact, flags.source_dirs);
+  std::vector<std::string> folders = flags.source_dirs;
+  if (is_folder(flags.from)) folders.push_back(flags.from);
+  std::vector<std::string> inputs = files_of(*old.group, old.artifact, folders);
   inputs.push_back(flags.from);
   for (const std::string& name : old.target.names) check_replaceable(path_in(old.target, name), inputs);
 }
@@ -219,13 +221,19 @@ void check_taken(const std::vector<NewGroup>& made, const WeightFlags& flags) {
                                        taken.size() == 1 ? "exists" : "exist", taken.size() == 1 ? "it" : "them"));
 }
 
+bool is_compiled(const std::string& path) {
+  try {
+    return !is_folder(path) && tenon::is_context_file(path);
+  } catch (const tenon::Error&) {
+    return false;  // it is no ONNX file; the other formats are tried next
+  }
+}
+
 tenon::Source open_source(const std::string& path) {
-  if (!is_folder(path) && path.ends_with(".onnx") &&
-      refusing(kFailed, path, [&] { return tenon::is_context_file(path); }))
-    throw Failure(kFailed,
-                  fmt::format("{}: is compiled; give the model it was made from, or the file that 'tenon weights "
-                              "export' makes of it",
-                              path));
+  if (is_compiled(path))
+    throw Failure(kFailed, path +
+                               ": is compiled; give the model it was made from, or what 'tenon weights export' makes "
+                               "of it");
   return refusing(kFailed, path, [&] { return tenon::Source::open(path); });
 }
 
