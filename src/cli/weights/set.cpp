@@ -126,7 +126,10 @@ Json merge_reports(const Json& reports, const tenon::Artifact& baked, const std:
   for (const PackedSlot& slot : slots)
     if (slot.open) open.insert(slot.sources.begin(), slot.sources.end());
   open.erase("");
-  for (const std::string& name : replaced) kept.erase(name), open.erase(name);
+  for (const std::string& name : replaced) {
+    kept.erase(name);
+    open.erase(name);
+  }
   for (const std::string& name : open) kept.erase(name);
   // What another group of the folder takes is not ignored, unless --only leaves it out.
   std::erase_if(ignored,
