@@ -381,7 +381,8 @@ TN_API tn_status* tn_is_context_file(const char* path, int* is_context);
  */
 TN_API tn_status* tn_context_file_describe(const char* path, char** json);
 /* Removes what interrupted publications left in a folder: their temporary folders, and weights files called
- * "<weights_name>-<8 digits>.bin" that no context file there names. Publishing does the same. */
+ * "<weights_name>-<8 digits>.bin" that no context file there names, or with "" only those that were left over.
+ * Publishing does the latter. */
 TN_API tn_status* tn_folder_tidy(const char* folder, const char* weights_name);
 TN_API void tn_artifact_release(tn_artifact* artifact);
 TN_API size_t tn_artifact_model_count(const tn_artifact* artifact);

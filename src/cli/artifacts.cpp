@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <set>
 
+#include "cli/input_files.h"
 #include "cli/models.h"
 
 namespace cli {
@@ -21,6 +23,29 @@ bool is_folder(const std::string& path) {
   return fs::is_directory(path, ignored);
 }
 
+void add_source_dirs(const std::vector<std::string>& folders, tenon::Options& options) {
+  for (const std::string& folder : folders) {
+    if (const std::string problem = folder_problem(folder); folder.empty() || !problem.empty())
+      throw Failure(kUsage, "--source-dir: " + (folder.empty() ? "it is ''" : problem));
+    options.set("source_dir:" + folder, "1");
+  }
+}
+
+std::vector<std::string> files_of(const ArtifactGroup& group, const tenon::Artifact& artifact,
+                                  const std::vector<std::string>& source_dirs) {
+  std::vector<std::string> folders = {group.folder}, files = group.paths;
+  folders.insert(folders.end(), source_dirs.begin(), source_dirs.end());
+  if (!group.embedded()) files.push_back((fs::path(group.folder) / group.weights_file).string());
+  std::set<std::string> names;
+  const Json described = Json::parse(artifact.describe("models,sources"));
+  for (const Json& model : described["models"].items()) names.insert(model["source_file"].text());
+  for (const Json& source : described["sources"].items()) names.insert(source["file"].text());
+  names.erase("");
+  for (const std::string& folder : folders)
+    for (const std::string& name : names) files.push_back((fs::path(folder) / name).string());
+  return files;
+}
+
 ArtifactGroup group_of_file(const std::string& path) {
   return refusing(kCannotLoad, path, [&] {
     const Json described = Json::parse(tenon::describe_context_file(path));
@@ -34,9 +59,10 @@ ArtifactGroup group_of_file(const std::string& path) {
 
 std::vector<ArtifactGroup> groups_in_folder(const std::string& folder) {
   std::vector<std::string> names;
-  std::error_code problem;
-  for (const auto& entry : fs::directory_iterator(folder, problem))
-    if (entry.is_regular_file(problem) && entry.path().extension() == ".onnx") names.push_back(entry.path().string());
+  std::error_code problem, ignored;
+  for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem))
+    if (entry->is_regular_file(ignored) && entry->path().extension() == ".onnx")
+      names.push_back(entry->path().string());
   if (problem) throw Failure(kCannotLoad, fmt::format("{}: cannot read the folder: {}", folder, problem.message()));
   std::sort(names.begin(), names.end());
   std::vector<ArtifactGroup> groups;

@@ -1,6 +1,7 @@
 // tenon compile: models to compiled models that share one weights file.
 #include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "cli/compile/compilers.h"
 #include "cli/compile/group.h"
@@ -24,8 +25,8 @@ class Compile final : public Command {
     require_compiler(settings.compiler);
     const OutputNames names = choose_names(settings, console);
     const OutputFile report_file("--report", settings.report);
-    std::vector<std::string> other_files = settings.models;
-    for (size_t i = 0; i < names.files.size(); ++i) other_files.push_back(names.path(i));
+    std::vector<std::string> other_files = settings.inputs();
+    for (const std::string& file : names.files) other_files.push_back(names.path(file));
     report_file.check(settings.overwrite, other_files);
     std::vector<ModelJob> jobs = make_jobs(settings, names, console);
     load_jobs(jobs, settings, console);
@@ -34,11 +35,7 @@ class Compile final : public Command {
     console.end_progress();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     const Json report = compile_report(settings, names, jobs, compiler.group(), seconds);
-    for (const ModelJob& job : jobs) {
-      if (!job.error.empty()) console.error(job.error);
-      if (job.validation["verdict"].text() == "inconclusive")
-        console.warning(fmt::format("{}: validation is inconclusive: {}", job.path, job.validation["message"].text()));
-    }
+    show_problems(jobs, console);
     if (report_file.wanted())
       report_file.write(settings.report.ends_with(".html") ? compile_report_html(report) : report.dump() + "\n");
     console.is_json() ? console.print_document(report) : console.print(compile_report_text(report, console));
@@ -46,6 +43,15 @@ class Compile final : public Command {
   }
 
  private:
+  static void show_problems(const std::vector<ModelJob>& jobs, const Console& console) {
+    std::set<std::string> shown;  // models may fail together, for one reason
+    for (const ModelJob& job : jobs) {
+      if (!job.error.empty() && shown.insert(job.error).second) console.error(job.error);
+      if (job.validation["verdict"].text() == "inconclusive")
+        console.warning(fmt::format("{}: validation is inconclusive: {}", job.path, job.validation["message"].text()));
+    }
+  }
+
   static std::vector<ModelJob> make_jobs(const CompileSettings& settings, const OutputNames& names,
                                          const Console& console) {
     std::vector<ModelJob> jobs(settings.models.size());

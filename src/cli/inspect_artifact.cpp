@@ -83,6 +83,12 @@ std::string kernels_text(const Json& kernels) {
   return "\nkernels\n" + table.text();
 }
 
+std::string guard_text(const Json& guard) {
+  const std::string source = printable(guard["source"].text()), property = guard["property"].text();
+  if (property == "pinned") return fmt::format("    guard    '{}' is pinned\n", source);
+  return fmt::format("    guard    the {} of '{}', asked by {}\n", property, source, printable(guard["asker"].text()));
+}
+
 }  // namespace
 
 Json weight_program_of(const std::string& path, const tenon::Model& model) {
@@ -96,9 +102,7 @@ std::string weight_program_text(const Json& programs) {
       text += fmt::format("  slot {} = {}\n", slot["slot"].plain(), printable(slot["expression"].text()));
       if (!slot["layout"].text().empty()) text += fmt::format("    layout   {}\n", printable(slot["layout"].text()));
       text += fmt::format("    sources  {}\n", printable(joined(slot["sources"])));
-      for (const Json& guard : slot["guards"].items())
-        text += fmt::format("    guard    the {} of '{}', asked by {}\n", guard["property"].text(),
-                            printable(guard["source"].text()), printable(guard["asker"].text()));
+      for (const Json& guard : slot["guards"].items()) text += guard_text(guard);
       text += fmt::format("    used by  {}\n", printable(joined(slot["users"])));
     }
   return text;

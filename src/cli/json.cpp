@@ -11,6 +11,15 @@ using nlohmann::ordered_json;
 
 namespace {
 
+// "line 1, column 5: ..." of "[json.exception.parse_error.101] parse error at line 1, column 5: ...".
+std::string plain_words(std::string message) {
+  if (const size_t end = message.find("] "); message.starts_with('[') && end != std::string::npos)
+    message.erase(0, end + 2);
+  constexpr std::string_view kPlace = "parse error at ";
+  if (message.starts_with(kPlace)) message.erase(0, kPlace.size());
+  return message;
+}
+
 // Builds values from what the parser finds. nlohmann's own ordered objects look every key up in a list.
 class JsonBuilder final : public nlohmann::json_sax<ordered_json> {
  public:
@@ -33,8 +42,8 @@ class JsonBuilder final : public nlohmann::json_sax<ordered_json> {
   bool start_array(size_t) override { return open(Json::Array{}); }
   bool end_object() override { return close(); }
   bool end_array() override { return close(); }
-  bool parse_error(size_t position, const std::string&, const nlohmann::detail::exception& problem) override {
-    throw std::runtime_error(fmt::format("not JSON at {}: {}", position, problem.what()));
+  bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& problem) override {
+    throw std::runtime_error(plain_words(problem.what()));
   }
 
  private:

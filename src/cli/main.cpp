@@ -68,6 +68,8 @@ int main(int count, char** values) {
   occupy_standard_streams();
   // Whoever started us may have chosen to ignore it; a closed pipe ends a command line tool quietly.
   std::signal(SIGPIPE, SIG_DFL);
-  if (count == 3 && std::string_view(values[1]) == kCheckStaged) return check_staged(values[2]);
+  // A file that may not grow further is an error with a reason, not the end.
+  std::signal(SIGXFSZ, SIG_IGN);
+  if (count == 5 && std::string_view(values[1]) == kCheckStaged) return check_staged(values[2], values[3], values[4]);
   return run(count, values);
 }

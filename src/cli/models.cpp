@@ -62,7 +62,8 @@ tenon::Session make_session(const tenon::Context& context, const tenon::Model& m
     return session;
   } catch (const tenon::Error& error) {
     // Weights in other files are read now.
-    const bool is_file = error.code() == TN_NOT_FOUND || error.code() == TN_INVALID_MODEL || error.code() == TN_IO;
+    const bool is_file = error.code() == TN_NOT_FOUND || error.code() == TN_INVALID_MODEL || error.code() == TN_IO ||
+                         error.code() == TN_INCOMPATIBLE;
     throw Failure(is_file ? kCannotLoad : kCannotRun, in_file(path, error.what()));
   }
 }

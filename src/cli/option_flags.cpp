@@ -69,6 +69,8 @@ std::string with_flags(std::string message) {
   for (const Known& known : kKnown)
     for (const char* prefix : {"the option '", "option '"})
       replace_all(message, prefix + std::string(known.name) + "'", "--option " + std::string(known.name));
+  replace_all(message, "; freeze_inputs makes", "; --option freeze_inputs=1 makes");
+  replace_all(message, "ask for it to be overwritten", "add --overwrite to replace it");
   return message;
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 
 #include "cli/failure.h"
+#include "cli/input_files.h"
 
 namespace cli {
 
@@ -24,20 +25,16 @@ namespace {
 
 void OutputFile::check(bool overwrite, const std::vector<std::string>& other_files) const {
   if (!wanted()) return;
-  for (const std::string& other : other_files) {
-    std::error_code ignored;
-    // Two names of one file count as one; files that do not exist yet are compared by name.
-    const bool same =
-        std::filesystem::equivalent(path_, other, ignored) ||
-        std::filesystem::weakly_canonical(path_, ignored) == std::filesystem::weakly_canonical(other, ignored);
-    if (same) throw Failure(kUsage, fmt::format("{}: '{}' is already used by another argument", flag_, path_));
-  }
-  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
-  std::error_code ignored;
-  if (!folder.empty() && !std::filesystem::is_directory(folder, ignored))
-    throw Failure(kFailed, fmt::format("{}: there is no folder '{}'", path_, folder.string()));
+  if (!replaced_input(path_, other_files).empty())
+    throw Failure(kUsage, fmt::format("{}: '{}' is already used by another argument", flag_, path_));
+  const std::string folder = std::filesystem::path(path_).parent_path().string();
+  if (const std::string problem = folder_problem(folder); !problem.empty())
+    throw Failure(kFailed, fmt::format("{}: {}", path_, problem));
   struct stat info{};
-  if (::lstat(path_.c_str(), &info) != 0) return check_writable();
+  if (::lstat(path_.c_str(), &info) != 0) {
+    if (errno != ENOENT) cannot_write(path_);
+    return check_writable();
+  }
   if (S_ISDIR(info.st_mode)) throw Failure(kFailed, fmt::format("{}: is a folder", path_));
   if (!S_ISREG(info.st_mode)) throw Failure(kFailed, fmt::format("{}: is not a regular file", path_));
   if (!overwrite) throw Failure(kFailed, fmt::format("{}: the file exists; add --overwrite to replace it", path_));

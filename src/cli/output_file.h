@@ -6,8 +6,8 @@
 namespace cli {
 
 // A file that a command will write. Says before any work is done when that must not or cannot happen:
-// Failure(kUsage) when it is one of the files that are read or written, Failure(kFailed) when it exists and may not be
-// overwritten, or when its folder is not there or does not take files.
+// Failure(kUsage) when it is one of the files that are read or written, or that these refer to, Failure(kFailed) when
+// it exists and may not be overwritten, or when its folder is not there or does not take files.
 class OutputFile {
  public:
   OutputFile(std::string flag, std::string path) : flag_(std::move(flag)), path_(std::move(path)) {}

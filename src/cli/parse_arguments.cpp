@@ -41,9 +41,10 @@ void declare_settings(CLI::App& app, Settings& settings) {
   app.set_help_flag("-h,--help", "show this help")->group(kCommon);
 }
 
-std::string usage_hint(const CLI::App& app) {
+// The message, and where to read on.
+std::string with_hint(const std::string& message, const CLI::App& app) {
   const std::string name = app.get_parent() ? "tenon " + app.get_name() : "tenon";
-  return fmt::format("; see '{} --help'", name);
+  return fmt::format("{}{} see '{} --help'", message, message.ends_with('?') ? "" : ";", name);
 }
 
 std::vector<std::string> flag_names(const CLI::App& app) {
@@ -129,13 +130,13 @@ void parse_arguments(int count, char** values, const std::vector<CommandInfo>& c
     request.text = std::string(version.what()) + "\n";
     return;
   } catch (const CLI::ExtrasError&) {
-    throw Failure(kUsage, describe_extras(root, chosen(), commands) + usage_hint(chosen()));
+    throw Failure(kUsage, with_hint(describe_extras(root, chosen(), commands), chosen()));
   } catch (const CLI::ParseError& problem) {
-    throw Failure(kUsage, describe_problem(problem.what()) + usage_hint(chosen()));
+    throw Failure(kUsage, with_hint(describe_problem(problem.what()), chosen()));
   }
   for (size_t i = 0; i < apps.size(); ++i)
     if (apps[i]->parsed()) request.command = std::move(made[i]);
-  if (!request.command) throw Failure(kUsage, "no command is given" + usage_hint(root));
+  if (!request.command) throw Failure(kUsage, with_hint("no command is given", root));
 }
 
 }  // namespace cli

@@ -6,6 +6,7 @@
 
 #include "cli/artifacts.h"
 #include "cli/compile/validate.h"
+#include "cli/interrupted.h"
 #include "cli/models.h"
 #include "cli/text.h"
 
@@ -48,6 +49,69 @@ std::vector<std::string> frozen_inputs(const std::string& source, const std::str
   return frozen;
 }
 
+// The comparisons of all samples as one: the worst verdict, and for each output the worst numbers.
+class WorstSample {
+ public:
+  // False: more samples would tell nothing.
+  bool add(const Json& result) {
+    const std::string verdict = result["verdict"].text();
+    if (result_.is_null() || rank(verdict) > rank(result_["verdict"].text())) result_ = result;
+    seconds_ += result["seconds"].number();
+    for (const Json& output : result["outputs"].items()) add_output(output);
+    return verdict != "failed";
+  }
+
+  Json json() const {
+    Json merged, outputs(Json::Array{});
+    for (const Output& output : outputs_) outputs.push(output.json());
+    for (const auto& [key, value] : result_.entries()) {
+      if (key == "outputs")
+        merged.set(key, outputs);
+      else
+        merged.set(key, key == "seconds" ? Json(seconds_) : value);
+    }
+    return merged;
+  }
+
+ private:
+  struct Output {
+    std::string name;
+    bool comparable = true;
+    int64_t elements = 0, mismatches = 0, ties = 0, nan = 0;
+    double max_abs = 0, max_rel = 0, cosine = 1, allowed_abs = 0;
+
+    Json json() const {
+      return Json::Object{{"name", name},         {"comparable", comparable},
+                          {"elements", elements}, {"mismatches", mismatches},
+                          {"ties", ties},         {"nan", nan},
+                          {"max_abs", max_abs},   {"max_rel", max_rel},
+                          {"cosine", cosine},     {"allowed_abs", allowed_abs}};
+    }
+  };
+
+  static int rank(const std::string& verdict) {
+    return verdict == "failed" ? 3 : verdict == "different" ? 2 : verdict == "inconclusive" ? 1 : 0;
+  }
+  void add_output(const Json& sample) {
+    const std::string& name = sample["name"].text();
+    auto it = std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.name == name; });
+    if (it == outputs_.end()) it = outputs_.insert(it, Output{name});
+    it->comparable = it->comparable && sample["comparable"].boolean();
+    it->elements += sample["elements"].integer();
+    it->mismatches += sample["mismatches"].integer();
+    it->ties += sample["ties"].integer();
+    it->nan += sample["nan"].integer();
+    it->max_abs = std::max(it->max_abs, sample["max_abs"].number());
+    it->max_rel = std::max(it->max_rel, sample["max_rel"].number());
+    it->cosine = std::min(it->cosine, sample["cosine"].number());
+    it->allowed_abs = std::max(it->allowed_abs, sample["allowed_abs"].number());
+  }
+
+  Json result_;
+  double seconds_ = 0;
+  std::vector<Output> outputs_;
+};
+
 class GroupCheck {
  public:
   GroupCheck(const ArtifactGroup& group, const ArtifactCheck& check, const Console& console)
@@ -63,7 +127,7 @@ class GroupCheck {
     result.set("paths", std::move(paths));
     result.set("weights_file", group_.weights_file);
     tenon::Options options;
-    for (const std::string& folder : check_.source_dirs) options.set("source_dir:" + folder, "1");
+    add_source_dirs(check_.source_dirs, options);
     const tenon::Artifact artifact = open_group(group_, options);
     try {
       result.set("checked", Json::parse(artifact.verify()));
@@ -101,14 +165,14 @@ class GroupCheck {
     check.frozen = frozen_inputs(source, path);
     check.rtol = check_.rtol;
     check.atol = check_.atol;
-    Json result;
+    WorstSample worst;
     for (int64_t sample = 0; sample < check_.samples; ++sample) {
       check.seed = check_.seed + sample;
-      result = validate_staged(check);
-      if (result["verdict"].text() != "same") break;
+      if (!worst.add(validate_staged(check))) break;
     }
     Json entry = Json::Object{{"model", model["name"]}, {"source", source}};
-    for (const auto& [key, value] : result.entries()) entry.set(key, value);
+    const Json merged = worst.json();
+    for (const auto& [key, value] : merged.entries()) entry.set(key, value);
     return entry;
   }
 
@@ -117,6 +181,26 @@ class GroupCheck {
   std::vector<std::string> folders_;
   int64_t threads_;
 };
+
+std::string output_result(const Json& output) {
+  if (!output["comparable"].boolean()) return "other type or shape";
+  if (output["mismatches"].integer() == 0) return "same";
+  return fmt::format("{} of {} differ, allowed {:.3g}", output["mismatches"].plain(), output["elements"].plain(),
+                     output["allowed_abs"].number());
+}
+
+void print_numbers(const Json& number, Console& console) {
+  const std::string& message = number["message"].text();
+  console.print(fmt::format("  {}: {}{}\n", printable(number["model"].text()), number["verdict"].text(),
+                            message.empty() ? " against the reference" : " (" + printable(message) + ")"));
+  if (number["outputs"].items().empty()) return;
+  Table table({"output", ">max abs", ">max rel", ">cosine", "result"});
+  for (const Json& output : number["outputs"].items())
+    table.add({output["name"].text(), fmt::format("{:.3g}", output["max_abs"].number()),
+               fmt::format("{:.3g}", output["max_rel"].number()), fmt::format("{:.6g}", output["cosine"].number()),
+               output_result(output)});
+  console.print(table.text());
+}
 
 void print_group(const Json& result, Console& console) {
   const bool good = result["good"].boolean();
@@ -130,36 +214,49 @@ void print_group(const Json& result, Console& console) {
     console.print(fmt::format("  every byte checked; {} of {} packed weights made again from their sources; {} hold\n",
                               checked["recomputed"].plain(), checked["packed"].plain(),
                               counted(checked["guards"].integer(), "guard")));
-  for (const Json& number : result["numbers"].items()) {
-    double worst = 0;
-    for (const Json& output : number["outputs"].items()) worst = std::max(worst, output["max_abs"].number());
-    const std::string& message = number["message"].text();
-    console.print(fmt::format("  {}: {}{}\n", printable(number["model"].text()), number["verdict"].text(),
-                              !message.empty() ? " (" + printable(message) + ")"
-                                               : fmt::format(" against the reference, max abs {:.3g}", worst)));
+  for (const Json& number : result["numbers"].items()) print_numbers(number, console);
+}
+
+// Why the group is one of two halves; "" when it is not.
+std::string half_replaced(const ArtifactGroup& group, const std::vector<InterruptedGroup>& interrupted) {
+  for (const InterruptedGroup& one : interrupted) {
+    if (one.weights_file != group.weights_file || one.content_id != group.content_id) continue;
+    return fmt::format(
+        "this group is half-replaced: a command was stopped before it could also replace {}; run it again",
+        one.missing_text());
   }
+  return "";
+}
+
+Json bad_group(const ArtifactGroup& group, const std::string& error) {
+  Json paths(Json::Array{});
+  for (const std::string& path : group.paths) paths.push(path);
+  return Json::Object{
+      {"paths", std::move(paths)}, {"weights_file", group.weights_file}, {"good", false}, {"error", error}};
 }
 
 }  // namespace
 
 Exit verify_artifacts(const ArtifactCheck& check, Console& console) {
   const bool many = is_folder(check.path);
+  tenon::Options usable;
+  add_source_dirs(check.source_dirs, usable);
   bool good = true;
   Json results(Json::Array{});
+  const std::vector<InterruptedGroup> interrupted =
+      many ? interrupted_groups(check.path) : std::vector<InterruptedGroup>();
   for (const ArtifactGroup& group : find_groups(check.path)) {
     console.progress("checking " + group.paths[0]);
     Json result;
     try {
       result = GroupCheck(group, check, console).run();
     } catch (const Failure& failure) {
-      // In a folder this is a group left half-replaced: its weights are gone or are others.
+      // In a folder one bad group does not hide the others.
       if (!many) throw;
-      Json paths(Json::Array{});
-      for (const std::string& path : group.paths) paths.push(path);
-      result = Json::Object{{"paths", std::move(paths)},
-                            {"weights_file", group.weights_file},
-                            {"good", false},
-                            {"error", std::string(failure.what()) + "; compile or set the weights again"}};
+      result = bad_group(group, std::string(failure.what()) + "; compile or set the weights again");
+    }
+    if (const std::string problem = half_replaced(group, interrupted); !problem.empty()) {
+      result = bad_group(group, problem);
     }
     good = good && result["good"].boolean();
     if (!console.is_json()) print_group(result, console);

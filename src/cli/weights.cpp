@@ -2,8 +2,9 @@
 #include "cli/weights/action.h"
 
 #include <algorithm>
-#include <functional>
+#include <filesystem>
 
+#include "cli/input_files.h"
 #include "cli/text.h"
 
 namespace cli {
@@ -38,7 +39,9 @@ class WeightsCommand final : public Command {
   void declare(Arguments& arguments) override {
     arguments.positional("action", flags_.action, "list, set, strip or export");
     arguments.positional("model", flags_.path, "a model, a compiled model (X_ctx.onnx), or a folder of those");
-    arguments.text("--from", flags_.from, "SRC", "set: an ONNX model, .safetensors, .npz, or a folder of such files");
+    arguments.text("--from", flags_.from, "SRC",
+                   "set: an ONNX model, .safetensors, .npz, or a folder with external-data files of "
+                   "the names and layout that the weights came from");
     arguments.texts("--only", flags_.only, "NAME", "set: take this weight alone; may be given again");
     arguments.flag("--strict", flags_.strict, "set: a tensor that no model has is an error");
     arguments.texts("--source-dir", flags_.source_dirs, "DIR", "where files that weights came from are looked for");
@@ -86,7 +89,30 @@ class WeightsCommand final : public Command {
   WeightFlags flags_;
 };
 
+bool is_plain_model(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return false;
+  try {
+    return !tenon::is_context_file(path);
+  } catch (const tenon::Error&) {
+    return false;  // it is no model at all
+  }
+}
+
 }  // namespace
+
+void check_replaceable(const std::string& path, const std::vector<std::string>& inputs) {
+  if (const std::string input = replaced_input(path, inputs); !input.empty())
+    throw Failure(kUsage, fmt::format("'{}' would be replaced, and it is read here; choose another output", input));
+  if (is_plain_model(path))
+    throw Failure(kUsage, fmt::format("'{}' is a model that is not compiled; choose another output", path));
+}
+
+void check_output(const OutputFile& output, const WeightFlags& flags, const ArtifactGroup& group,
+                  const tenon::Artifact& artifact) {
+  check_replaceable(output.path(), files_of(group, artifact, flags.source_dirs));
+  output.check(flags.overwrite, {});
+}
 
 CommandInfo weights_command() {
   return {"weights", "Show, replace, remove or export the weights of compiled models.",

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 #include <set>
@@ -21,6 +22,57 @@ namespace {
 std::string staging_name() {
   static std::atomic<int> count{0};
   return fmt::format("{}{}-{}", kStagingPrefix, ::getpid(), count++);
+}
+
+// What context files that will be replaced name, and the files that these weights refer to.
+std::vector<std::string> weights_of(const std::string& folder, const std::vector<std::string>& contexts) {
+  std::vector<std::string> weights;
+  for (const std::string& name : contexts)
+    if (auto file = weights_named_by(folder + "/" + name); !file.empty()) weights.push_back(std::move(file));
+  const auto names = list_folder(folder);
+  for (size_t i = 0, count = weights.size(); i < count && names.ok(); ++i) {
+    const auto file = Artifact::open(folder + "/" + weights[i]);
+    if (!file.ok()) continue;
+    for (const std::string& name : files_referred_to(**file, *names)) weights.push_back(name);
+  }
+  return weights;
+}
+
+// Whether the new weights may have their name. A file that is not what its name says is nobody's.
+Status check_weights_name(const std::string& path, const Hash128& content_id, bool overwrite) {
+  if (!exists(path)) return {};
+  if (is_folder(path)) return invalid_argument("'{}' is a folder; remove it, or choose another name", path);
+  const auto other = Artifact::open(path);
+  if (other.ok() && (*other)->content_id() == content_id) return {};
+  // Eight digits may be those of another file too, which somebody may need.
+  if (other.ok() && (*other)->content_id().hex().substr(0, 8) == content_id.hex().substr(0, 8))
+    return invalid_argument("'{}' exists and is another weights file; choose another name for the new one", path);
+  if (overwrite) return {};
+  return invalid_argument(
+      "'{}' exists and is not the weights file that belongs there; ask for it to be overwritten, or "
+      "choose another name",
+      path);
+}
+
+// What must go when nobody needs it, should the publication not come to its end.
+Status write_note(const std::string& staging, const std::vector<std::string>& weights) {
+  if (weights.empty()) return {};
+  std::string text;
+  for (const std::string& name : weights) text += name + "\n";
+  const std::string_view pieces[] = {text};
+  return write_file_atomically(staging + "/" + std::string(kNoteName), pieces);
+}
+
+// The weights first, then each context file.
+Status move_files(const std::string& from, const std::string& to, const std::string& weights,
+                  const std::vector<std::string>& contexts) {
+  if (!weights.empty()) {
+    TN_RETURN_IF_ERROR(rename_file(from + "/" + weights, to + "/" + weights));
+    // Before any context file names it.
+    TN_RETURN_IF_ERROR(sync_folder(to));
+  }
+  for (const std::string& name : contexts) TN_RETURN_IF_ERROR(rename_file(from + "/" + name, to + "/" + name));
+  return sync_folder(to);
 }
 
 }  // namespace
@@ -64,6 +116,9 @@ Status Publication::check_bases() const {
 Status Publication::check_free() const {
   if (exists(folder_) && !is_folder(folder_))
     return invalid_argument("'{}' is a file; a folder is needed there", folder_);
+  for (const std::string& name : options_.names)
+    if (is_folder(folder_ + "/" + name))
+      return invalid_argument("'{}/{}' is a folder; remove it, or choose another name", folder_, name);
   if (options_.overwrite) return {};
   for (const std::string& name : options_.names)
     if (exists(folder_ + "/" + name))
@@ -162,24 +217,24 @@ Status Publication::publish_into_folder() {
   TN_RETURN_IF_ERROR(check_free());
   // Under the lock: nobody removes them from now on.
   TN_RETURN_IF_ERROR(check_bases());
-  std::vector<std::string> replaced;
-  for (const std::string& name : options_.names)
-    if (auto weights = weights_named_by(folder_ + "/" + name); !weights.empty()) replaced.push_back(std::move(weights));
+  std::vector<std::string> leftovers = weights_of(folder_, options_.names);
   if (!weights_name_.empty()) {
-    // Eight digits may be those of another file too, which somebody may need.
-    const auto other = Artifact::open(folder_ + "/" + weights_name_);
-    if (other.ok() && (*other)->content_id() != written_.content_id)
-      return invalid_argument("'{}/{}' exists and is another weights file; choose another name for the new one",
-                              folder_, weights_name_);
-    TN_RETURN_IF_ERROR(rename_file(staging_ + "/" + weights_name_, folder_ + "/" + weights_name_));
-    // Before any context file names it.
-    TN_RETURN_IF_ERROR(sync_folder(folder_));
+    const std::string path = folder_ + "/" + weights_name_;
+    TN_RETURN_IF_ERROR(check_weights_name(path, written_.content_id, options_.overwrite));
+    if (!exists(path)) leftovers.push_back(weights_name_);
   }
-  for (size_t model = 0; model < options_.names.size(); ++model)
-    TN_RETURN_IF_ERROR(rename_file(path(model), folder_ + "/" + options_.names[model]));
-  TN_RETURN_IF_ERROR(sync_folder(folder_));
-  remove_unnamed_weights(folder_, options_.weights_stem, replaced);
-  return {};
+  // Beside a folder that somebody else made meanwhile nobody would look for it.
+  if (!is_new_folder_) TN_RETURN_IF_ERROR(write_note(staging_, leftovers));
+  const Status status = move_files(staging_, folder_, weights_name_, options_.names);
+  if (is_new_folder_) {
+    remove_unnamed_weights(folder_, "", leftovers);
+    return status;
+  }
+  // From here on the staging folder is a leftover like any other: of a group that is replaced in part it stays.
+  lock_.reset();
+  staging_.clear();
+  remove_stale_staging(folder_);
+  return status;
 }
 
 }  // namespace tenon

@@ -11,6 +11,7 @@ from onnx import numpy_helper
 from . import models
 from .conftest import CANNOT_LOAD, DONE, FAILED, USAGE
 from .test_compile import flags, names_in, outputs_of, weights_file
+from .test_compile_faults import unstable
 
 
 @pytest.fixture
@@ -95,6 +96,30 @@ class TestList:
         (w,) = [w for w in listed["weights"] if w["name"] == "w"]
         assert not w["swappable"] and w["guards"][0]["property"] == "pinned"
         assert "no: pinned" in tenon("weights", "list", "conv_ctx.onnx").out
+
+
+    def test_says_when_the_file_of_a_weight_is_missing(self, tenon, conv, tmp_path):
+        def listed(*more):
+            (group,) = tenon("weights", "list", "far/conv_ctx.onnx", *more, "--format", "json").json["groups"]
+            return {w["name"]: (w["place"], w["found"]) for w in group["weights"]}
+
+        tenon("compile", "-m", conv, "--output-dir", "far")
+        assert listed()["w"] == ("file", False) and listed("--source-dir", ".")["w"] == ("file", True)
+        assert "file, not found: conv.onnx" in tenon("weights", "list", "far/conv_ctx.onnx").out
+        assert "not found" not in tenon("weights", "list", "conv_ctx.onnx").out
+
+    def test_counts_shared_entries_once(self, tenon, group):
+        (listed,) = tenon("weights", "list", "out", "--format", "json").json["groups"]
+        assert {w["name"]: w["packed"] for w in listed["weights"]} == dict.fromkeys(
+            ["backbone.0", "backbone.1", "cat.w", "dog.w"], 1)
+
+
+@pytest.mark.parametrize("arguments", [["weights", "list", "conv_ctx.onnx"], ["verify", "conv_ctx.onnx"], ["verify", "."],
+                                       ["weights", "export", "conv_ctx.onnx", "-o", "w.safetensors"],
+                                       ["weights", "set", "conv_ctx.onnx", "--from", "conv.onnx", "-o", "n_ctx.onnx"]])
+def test_source_folders_must_be_there(tenon, conv, arguments):
+    result = tenon(*arguments, "--source-dir", "nosuch")
+    assert result.code == USAGE and "--source-dir: there is no folder 'nosuch'" in result.err
 
 
 class TestSet:
@@ -193,6 +218,30 @@ class TestSet:
         source = write(tmp_path / "new.npz", {"cat.w": np.zeros((8, 5), np.float32)})
         assert tenon("weights", "set", "out", "--from", source, "--strict", "--only", "cat.w", "--in-place").code == DONE
 
+    def test_shared_entries_count_once(self, tenon, group, tmp_path):
+        new = models.head(tmp_path / "new.onnx", "cat", backbone_seed=8)
+        (report,) = tenon("weights", "set", "out", "--from", new, "--in-place", "--format", "json").json["groups"]
+        (listed,) = tenon("weights", "list", "out", "--format", "json").json["groups"]
+        compiled = tenon("compile", *flags([new, group[1]]), "--output-dir", "b", "--format", "json").json["group"]
+        assert (report["slots"], report["slots_redone"]) == (4, 3) and len(listed["weights"]) == 4
+        sizes = {t["expression"].split("(")[1].split(",")[0].split(";")[0]: t["bytes"] for t in compiled["tensors"]}
+        assert report["bytes_redone"] == sum(size for name, size in sizes.items() if name != "dog.w")
+
+    def test_a_compiled_model_is_no_source(self, tenon, conv, tuned):
+        result = tenon("weights", "set", "conv_ctx.onnx", "--from", "conv_ctx.onnx", "-o", "new_ctx.onnx")
+        assert result.code == FAILED and "is compiled" in result.err and "weights export" in result.err
+
+    def test_help_says_what_a_folder_is(self, tenon):
+        text = " ".join(tenon("weights", "--help").out.split())
+        assert "a folder of such files" not in text and "a folder with external-data files" in text
+
+    def test_several_files_exist(self, tenon, group, tmp_path):
+        (tmp_path / "new").mkdir()
+        for name in ("cat_ctx.onnx", "dog_ctx.onnx"):
+            (tmp_path / "new" / name).write_text("mine")
+        result = tenon("weights", "set", "out", "--from", group[0], "--output-dir", "new")
+        assert result.code == FAILED and "'new/cat_ctx.onnx', 'new/dog_ctx.onnx' exist already" in result.err
+
     def test_embedded_stays_embedded(self, tenon, conv, tuned, tmp_path):
         tenon("compile", "-m", conv, "--embed", "--output-dir", "one")
         assert tenon("weights", "set", "one/conv_ctx.onnx", "--from", tuned, "-o", "one/new_ctx.onnx").code == DONE
@@ -216,7 +265,62 @@ class TestSet:
         assert tenon("weights", "set", "conv_ctx.onnx", "--from", tuned, "-o", "new_ctx.onnx", "--overwrite").code == DONE
 
 
+class TestFoldersWithSeveralGroups:
+    """Every tensor is for whichever model has it."""
+
+    @pytest.fixture
+    def folder(self, tenon, tmp_path):
+        for name in ("cat", "dog"):
+            path = models.head(tmp_path / f"{name}.onnx", name)
+            assert tenon("compile", "-m", path, "--output-dir", "out").code == DONE
+        return tmp_path / "out"
+
+    def new(self, tmp_path, **more):
+        tensors = {name: np.ones((8, 5), np.float32) for name in ("cat.w", "dog.w")}
+        return write(tmp_path / "new.npz", tensors | more)
+
+    def test_extra_is_what_no_model_has(self, tenon, folder, tmp_path):
+        result = tenon("weights", "set", "out", "--from", self.new(tmp_path), "--strict", "--in-place", "--format", "json")
+        assert result.code == DONE, result.err
+        assert [(g["replaced"], g["ignored"]) for g in result.json["groups"]] == [(["cat.w"], []), (["dog.w"], [])]
+        before = {name: (folder / name).read_bytes() for name in names_in(folder)}
+        source = self.new(tmp_path, cow=np.ones(1, np.float32))
+        result = tenon("weights", "set", "out", "--from", source, "--strict", "--in-place")
+        assert result.code == FAILED and "extra: 'cow'" in result.err and "cat.w" not in result.err
+        assert before == {name: (folder / name).read_bytes() for name in names_in(folder)}
+        result = tenon("weights", "set", "out", "--from", source, "--in-place", "--format", "json")
+        assert all(g["ignored"] == ["cow"] for g in result.json["groups"])
+
+    def test_only_needs_one_model_that_has_it(self, tenon, folder, tmp_path):
+        before = (folder / "dog_ctx.onnx").read_bytes()
+        line = ["weights", "set", "out", "--from", self.new(tmp_path), "--format", "json", "--only"]
+        result = tenon(*line, "cat.w", "--in-place")
+        assert result.code == DONE, result.err
+        assert [g["replaced"] for g in result.json["groups"]] == [["cat.w"]]
+        assert (folder / "dog_ctx.onnx").read_bytes() == before
+        result = tenon(*line, "cat.w", "--output-dir", "new")
+        assert result.code == DONE and {"cat_ctx.onnx", "dog_ctx.onnx"} < set(names_in(tmp_path / "new"))
+        assert tenon("verify", "new").code == DONE
+        result = tenon(*line, "cow.w", "--in-place")
+        assert result.code == FAILED and "no model has a weight 'cow.w'" in result.err
+
+
 class TestStripAndExport:
+    def test_what_is_still_open_is_not_kept(self, tenon, tmp_path):
+        path = models.step(tmp_path / "m.onnx", 4)
+        tenon("compile", "-m", path)
+        tenon("weights", "strip", "m_ctx.onnx", "-o", "empty_ctx.onnx")
+        part = write(tmp_path / "p.npz", {"bias": np.ones(16, np.float32)})
+        line = ["weights", "set", "empty_ctx.onnx", "--from", part]
+        (report,) = tenon(*line, "-o", "a_ctx.onnx", "--format", "json").json["groups"]
+        assert (report["replaced"], report["kept"], report["still_open"]) == (["bias"], [], ["down", "up"])
+        text = tenon(*line, "-o", "b_ctx.onnx").out
+        assert "still open: down, up" in text and "kept:" not in text
+        rest = write(tmp_path / "r.npz", {k: v for k, v in tensors_of(path).items() if k != "bias"})
+        (report,) = tenon("weights", "set", "a_ctx.onnx", "--from", rest, "-o", "c_ctx.onnx", "--format", "json").json["groups"]
+        assert (report["kept"], report["still_open"]) == (["bias"], [])
+        assert tenon("run", "c_ctx.onnx", "--random").code == DONE
+
     def test_strip_then_set(self, tenon, conv, tmp_path):
         result = tenon("weights", "strip", "conv_ctx.onnx", "-o", "empty_ctx.onnx", "--format", "json")
         assert result.code == DONE and result.json["open_slots"] == 2
@@ -321,10 +425,44 @@ class TestVerify:
         assert result.code == FAILED and not result.json["good"]
         assert "cat_ctx.onnx" in [g for g in result.json["groups"] if not g["good"]][0]["error"]
 
+    def test_shows_the_numbers_of_every_output(self, tenon, conv):
+        text = tenon("verify", "conv_ctx.onnx").out
+        assert all(part in text for part in ("max abs", "max rel", "cosine", "same")) and " y " in text
+
+    def test_a_mismatch_shows_the_worst_of_all_samples(self, tenon, tmp_path):
+        tenon("compile", "-m", unstable(tmp_path / "m.onnx"), "--no-validate")
+        samples = [tenon("verify", "m_ctx.onnx", "--samples", 1, "--seed", seed, "--format", "json") for seed in range(3)]
+        assert [result.code for result in samples] == [FAILED] * 3
+        single = [result.json["groups"][0]["numbers"][0]["outputs"][0] for result in samples]
+        result = tenon("verify", "m_ctx.onnx", "--samples", 3, "--seed", 0, "--format", "json")
+        (merged,) = result.json["groups"][0]["numbers"][0]["outputs"]
+        assert merged["max_abs"] == max(o["max_abs"] for o in single)
+        assert merged["max_rel"] == max(o["max_rel"] for o in single)
+        assert merged["cosine"] == min(o["cosine"] for o in single)
+        assert merged["mismatches"] == sum(o["mismatches"] for o in single)
+        text = tenon("verify", "m_ctx.onnx").out
+        assert "different" in text and "differ, allowed" in text and "cosine" in text
+
     def test_other_weights_are_not_compared_with_the_source(self, tenon, conv, tuned):
         tenon("weights", "set", "conv_ctx.onnx", "--from", tuned, "--in-place")
         document = tenon("verify", "conv_ctx.onnx", "--format", "json").json
         assert document["good"] and document["groups"][0]["numbers"][0]["verdict"] == "not compared"
+
+
+def test_a_wrong_file_under_the_name_of_the_weights_cannot_be_loaded(tenon, conv, tuned, tmp_path):
+    own = weights_file(tmp_path)
+    tenon("compile", "-m", tuned, "--output-dir", "other")
+    own.write_bytes(weights_file(tmp_path / "other").read_bytes())
+    for arguments in (["run", "conv_ctx.onnx", "--random"], ["verify", "conv_ctx.onnx", conv], ["verify", conv, "conv_ctx.onnx"],
+                      ["verify", "conv_ctx.onnx"]):
+        result = tenon(*arguments)
+        assert result.code == CANNOT_LOAD and own.name in result.err, arguments
+
+
+def test_pinned_weights_are_named_in_plain_words(tenon, conv):
+    tenon("compile", "-m", conv, "--pin", "w", "--overwrite")
+    text = tenon("inspect", "conv_ctx.onnx", "--weight-program").out
+    assert "'w' is pinned" in text and "the pinned of" not in text
 
 
 def test_set_from_a_folder_of_the_same_layout(tenon, tmp_path):

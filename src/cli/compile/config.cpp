@@ -1,6 +1,7 @@
 // The configuration file of `tenon compile`.
 #include <algorithm>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include "cli/compile/compilers.h"
@@ -19,6 +20,7 @@ class ConfigReader {
 
   void read(const Json& document) {
     if (!document.is_object()) return wrong("the file", "an object");
+    check_once("", document);
     for (const auto& [key, value] : document.entries())
       if (key != "compile" && key != "optimize" && key != "build") unknown(key, {"compile", "optimize", "build"});
     const Json& section = document["compile"];
@@ -31,6 +33,15 @@ class ConfigReader {
  private:
   void wrong(const std::string& key, const std::string& wanted) {
     problems_.push_back(fmt::format("{} must be {}", key, wanted));
+  }
+  // JSON allows a key twice; which one would count is anybody's guess.
+  void check_once(const std::string& where, const Json& value) {
+    std::set<std::string> seen;
+    for (const auto& [key, item] : value.entries()) {
+      const std::string path = where.empty() ? key : where + "." + key;
+      if (!seen.insert(key).second) problems_.push_back(fmt::format("{} is there twice", path));
+      check_once(path, item);
+    }
   }
   void unknown(const std::string& key, const std::vector<std::string>& known) {
     problems_.push_back(fmt::format("there is no key '{}'{}", key, suggestion(key, known)));

@@ -5,6 +5,7 @@
 
 #include "cli/compile/validate.h"
 #include "cli/models.h"
+#include "cli/option_flags.h"
 #include "cli/text.h"
 
 namespace cli {
@@ -19,6 +20,21 @@ std::vector<ModelJob*> in_order_of(const tenon::Artifact& artifact, const std::v
   for (const std::string& name : artifact.models())
     order.push_back(*std::find_if(group.begin(), group.end(), [&](const ModelJob* job) { return job->name == name; }));
   return order;
+}
+
+bool has_failed(const std::vector<ModelJob*>& group) {
+  return std::any_of(group.begin(), group.end(), [](const ModelJob* j) { return j->state == ModelJob::State::Failed; });
+}
+
+// What is wrong, with the numbers of each output that differs.
+std::string validation_problem(const Json& validation) {
+  std::string message = validation["message"].text();
+  for (const Json& output : validation["outputs"].items())
+    if (output["mismatches"].integer() > 0)
+      message += fmt::format("\n  '{}': {} of {} differ, max abs {:.3g} (allowed {:.3g}), max rel {:.3g}",
+                             output["name"].text(), output["mismatches"].plain(), output["elements"].plain(),
+                             output["max_abs"].number(), output["allowed_abs"].number(), output["max_rel"].number());
+  return message;
 }
 
 int64_t size_of(const std::string& path) {
@@ -56,111 +72,142 @@ void GroupCompiler::run() {
     if (any_failed() && !settings_.keep_going) return skip_rest();
     std::vector<ModelJob*> group = alive();
     if (group.empty() || is_up_to_date(group)) return;
-    check_free(group);
     const auto artifact = compile(group);
-    if (artifact && publish(*artifact, group)) return;
+    if (!artifact) continue;
+    // What completes a group replaces its own files, whatever the flags say.
+    bool completes = false;
+    if (!check_free(group, completes)) return skip_rest();
+    if (publish(*artifact, group, settings_.overwrite || completes)) return;
   }
 }
 
 bool GroupCompiler::is_up_to_date(std::vector<ModelJob*>& group) {
+  const std::vector<const ModelJob*> jobs(group.begin(), group.end());
+  const auto existing = find_existing(jobs, pins_of(group, settings_), settings_, names_, console_);
+  if (existing) take(*existing, group);
+  return existing.has_value();
+}
+
+void GroupCompiler::take(const ExistingResults& existing, std::vector<ModelJob*>& group) {
   std::vector<std::string> paths;
-  for (const ModelJob* job : group)
-    paths.push_back(names_.folder.empty() ? job->file : names_.folder + "/" + job->file);
+  for (const ModelJob* job : group) paths.push_back(names_.path(job->file));
+  describe_sharing(existing.described, group, group_);
+  group_.weights_file = existing.weights_file;
+  group_.weights_bytes = size_of(settings_.embed ? paths[0] : names_.path(existing.weights_file));
+  // Whoever asks for it wants it, though it may have been done when this was compiled.
+  if (settings_.validate_again) validate(paths, group);
+  for (size_t i = 0; i < group.size(); ++i) {
+    if (group[i]->alive()) group[i]->state = ModelJob::State::UpToDate;
+    group[i]->context_bytes = size_of(paths[i]);
+  }
+  tidy();
+}
+
+void GroupCompiler::tidy() const {
   try {
-    for (const std::string& path : paths)
-      if (!fs::is_regular_file(path)) return false;
-    const Json context = Json::parse(tenon::describe_context_file(paths[0]));
-    const std::string weights = context["weights_file"].text();
-    if (context["embedded"].boolean() != settings_.embed) return false;
-    if (!settings_.embed && weights.substr(0, weights.rfind('-')) != names_.weights_name) return false;
-    const tenon::Artifact old = tenon::Artifact::load(paths, {{"verify_weights", "1"}});
-    const Json described = Json::parse(old.describe("models,packed"));
-    const auto& models = described["models"].items();
-    for (size_t i = 0; i < group.size(); ++i)
-      if (models[i]["name"].text() != group[i]->name ||
-          models[i]["made_from"].text() != tenon::compile_key(*group[i]->model, key_options(settings_, *group[i])))
-        return false;
-    describe_sharing(described, group, group_);
-    group_.weights_file = weights;
-    const std::string folder = names_.folder.empty() ? "." : names_.folder;
-    group_.weights_bytes = size_of(settings_.embed ? paths[0] : folder + "/" + weights);
-    for (size_t i = 0; i < group.size(); ++i) {
-      group[i]->state = ModelJob::State::UpToDate;
-      group[i]->context_bytes = size_of(paths[i]);
-    }
-    tenon::tidy_folder(folder, names_.weights_name);
-    return true;
+    // No name of weights: what interrupted publications brought is known without it, and others may be somebody's.
+    tenon::tidy_folder(names_.folder.empty() ? "." : names_.folder, "");
   } catch (const tenon::Error& error) {
-    // What is there is not what this compile would make.
-    console_.detail(std::string("not up to date: ") + error.what());
-    return false;
+    // What stays is found again next time.
+    console_.detail(error.what());
   }
 }
 
-void GroupCompiler::check_free(const std::vector<ModelJob*>& group) const {
-  if (settings_.overwrite) return;
-  std::string taken;
-  for (const ModelJob* job : group) {
-    const std::string path = names_.folder.empty() ? job->file : names_.folder + "/" + job->file;
+bool GroupCompiler::check_free(const std::vector<ModelJob*>& group, bool& completes) {
+  const std::vector<std::string> pins = pins_of(group, settings_);
+  bool is_free = true;
+  for (ModelJob* job : group) {
+    const std::string path = names_.path(job->file);
     std::error_code ignored;
-    if (fs::exists(fs::symlink_status(path, ignored))) taken += fmt::format("{}'{}'", taken.empty() ? "" : ", ", path);
+    const fs::file_status status = fs::symlink_status(path, ignored);
+    if (!fs::exists(status)) continue;
+    if (fs::is_directory(status)) {
+      job->fail(fmt::format("'{}' is a folder; remove it, or choose another name for the result", path));
+    } else if (settings_.overwrite || find_existing({job}, pins, settings_, names_, console_)) {
+      completes = true;
+      continue;
+    } else {
+      job->fail(fmt::format("'{}' exists already and is not up to date; add --overwrite to replace it", path));
+    }
+    is_free = false;
   }
-  if (!taken.empty())
-    throw Failure(kFailed, taken + " exists already and is not up to date; add --overwrite to replace it");
+  if (!is_free) tidy();
+  return is_free;
 }
 
 tenon::Options GroupCompiler::compile_options(const std::vector<ModelJob*>& group) const {
   tenon::Options options{{"sources", settings_.sources}, {"jobs", std::to_string(settings_.jobs)}};
   options.set("defer_weights", settings_.defer ? "1" : "0");
   for (const ModelJob* job : group) options.set("provider:" + job->name, settings_.provider(stem_of(job->path)));
-  for (const std::string& name : settings_.pins) options.set("pin:" + name, "1");
+  for (const std::string& name : pins_of(group, settings_)) options.set("pin:" + name, "1");
   return options;
 }
 
+tenon::Artifact GroupCompiler::compile_some(const std::vector<ModelJob*>& some) {
+  std::vector<std::pair<std::string, const tenon::Model*>> models;
+  for (const ModelJob* job : some) models.emplace_back(job->name, &*job->model);
+  return tenon::Artifact::compile(models, compile_options(some), &context_);
+}
+
 std::optional<tenon::Artifact> GroupCompiler::compile(const std::vector<ModelJob*>& group) {
-  const auto compile_some = [&](const std::vector<ModelJob*>& some) {
-    std::vector<std::pair<std::string, const tenon::Model*>> models;
-    for (const ModelJob* job : some) models.emplace_back(job->name, &*job->model);
-    return tenon::Artifact::compile(models, compile_options(some), &context_);
-  };
   console_.progress(fmt::format("compiling {}", counted(static_cast<int64_t>(group.size()), "model")));
   try {
     return compile_some(group);
   } catch (const tenon::Error& error) {
-    if (group.size() == 1) {
-      group[0]->fail(in_file(group[0]->path, error.what()));
-      return std::nullopt;
-    }
+    if (group.size() > 1) fail_bad_ones(group);
+    if (!has_failed(group))
+      for (ModelJob* job : group) job->fail(in_file(job->path, error.what()));
   }
-  // Which ones it was, each with its own reason.
-  bool found = false;
+  return std::nullopt;
+}
+
+// Which ones it was, each with its own reason.
+void GroupCompiler::fail_bad_ones(const std::vector<ModelJob*>& group) {
   for (ModelJob* job : group) {
     try {
       compile_some({job});
     } catch (const tenon::Error& error) {
-      found = true;
       job->fail(in_file(job->path, error.what()));
     }
   }
-  if (!found) return compile_some(group);
-  return std::nullopt;
 }
 
-bool GroupCompiler::publish(const tenon::Artifact& artifact, std::vector<ModelJob*>& group) {
+bool GroupCompiler::publish(const tenon::Artifact& artifact, std::vector<ModelJob*>& group, bool overwrite) {
+  try {
+    return stage_and_publish(artifact, group, overwrite);
+  } catch (const tenon::Error& error) {
+    // Somebody else may have made the same meanwhile.
+    if (!has_failed(group) && is_up_to_date(group)) return true;
+    for (ModelJob* job : group)
+      if (job->alive()) job->fail(with_flags(error.what()));
+    return false;
+  }
+}
+
+bool GroupCompiler::stage_and_publish(const tenon::Artifact& artifact, std::vector<ModelJob*>& group, bool overwrite) {
   const std::vector<ModelJob*> order = in_order_of(artifact, group);
-  std::vector<std::string> files;
+  std::vector<std::string> files, paths;
   for (const ModelJob* job : order) files.push_back(job->file);
-  tenon::Options options{{"overwrite", settings_.overwrite ? "1" : "0"}, {"embed", settings_.embed ? "1" : "0"}};
+  tenon::Options options{{"overwrite", overwrite ? "1" : "0"}, {"embed", settings_.embed ? "1" : "0"}};
   options.set("weights_name", names_.weights_name);
   console_.progress("packing weights");
   tenon::Publication staged = artifact.stage(names_.folder, files, options);
-  for (size_t i = 0; i < order.size(); ++i) order[i]->context_bytes = size_of(staged.path(i));
-  const bool valid = !settings_.validate || validate(staged, order);
+  for (size_t i = 0; i < order.size(); ++i) {
+    paths.push_back(staged.path(i));
+    order[i]->context_bytes = size_of(paths[i]);
+  }
+  const bool valid = !settings_.validate || validate(paths, order);
   const Json described = Json::parse(artifact.describe("models,packed"));
   for (size_t i = 0; i < order.size(); ++i)
     order[i]->seconds += described["models"].items()[i]["seconds_spent"].number();
   // Also after a failure: a model that has changed was compared with another one.
   if (!is_unchanged(described, order) || !valid) return false;
+  // Trying out takes its time, and leave to complete a group is not leave to replace what came meanwhile.
+  bool completes = false;
+  if (overwrite && !settings_.overwrite && !check_free(group, completes)) {
+    skip_rest();
+    return false;
+  }
   describe_sharing(described, group, group_);
   group_.weights_file = staged.weights_name();
   group_.weights_bytes = staged.weights_bytes();
@@ -169,7 +216,18 @@ bool GroupCompiler::publish(const tenon::Artifact& artifact, std::vector<ModelJo
   return true;
 }
 
-bool GroupCompiler::validate(const tenon::Publication& staged, const std::vector<ModelJob*>& order) {
+void GroupCompiler::try_out(ModelJob& job, const std::string& path, int64_t share) {
+  StagedCheck check{job.path, path};
+  check.threads = std::max<int64_t>(1, context_.threads() / share);
+  check.memory = Json::parse(tenon::system_json())["memory"]["limit"].integer() / share;
+  check.cpu_isa = settings_.isa();
+  check.freeze_all = settings_.freeze_all;
+  check.frozen = settings_.frozen;
+  job.validation = validate_staged(check);
+  job.seconds += job.validation["seconds"].number();
+}
+
+bool GroupCompiler::validate(const std::vector<std::string>& paths, const std::vector<ModelJob*>& order) {
   if (settings_.defer) {
     for (ModelJob* job : order)
       job->validation = Json::Object{{"verdict", "not tried"}, {"message", "there are no weights yet"}};
@@ -177,32 +235,16 @@ bool GroupCompiler::validate(const tenon::Publication& staged, const std::vector
   }
   console_.progress("comparing with the reference");
   const int64_t jobs = std::min(settings_.jobs, static_cast<int64_t>(order.size()));
-  const auto try_out = [&](size_t i, int64_t share) {
-    StagedCheck check{order[i]->path, staged.path(i)};
-    check.threads = std::max<int64_t>(1, context_.threads() / share);
-    check.memory = Json::parse(tenon::system_json())["memory"]["limit"].integer() / share;
-    check.cpu_isa = settings_.isa();
-    check.freeze_all = settings_.freeze_all;
-    check.frozen = settings_.frozen;
-    order[i]->validation = validate_staged(check);
-    order[i]->seconds += order[i]->validation["seconds"].number();
-  };
   // Together they take no more memory than one may; one that needs more than its share gets all of it afterwards.
-  for_each_parallel(order.size(), jobs, [&](size_t i) { try_out(i, jobs); });
+  for_each_parallel(order.size(), jobs, [&](size_t i) { try_out(*order[i], paths[i], jobs); });
   for (size_t i = 0; i < order.size() && jobs > 1; ++i)
-    if (order[i]->validation["short_of_memory"].boolean()) try_out(i, 1);
+    if (order[i]->validation["short_of_memory"].boolean()) try_out(*order[i], paths[i], 1);
   bool good = true;
   for (ModelJob* job : order) {
     const std::string& verdict = job->validation["verdict"].text();
     if (verdict == "same" || verdict == "inconclusive") continue;
     good = false;
-    std::string message = job->validation["message"].text();
-    for (const Json& output : job->validation["outputs"].items())
-      if (output["mismatches"].integer() > 0)
-        message += fmt::format("\n  '{}': {} of {} differ, max abs {:.3g} (allowed {:.3g}), max rel {:.3g}",
-                               output["name"].text(), output["mismatches"].plain(), output["elements"].plain(),
-                               output["max_abs"].number(), output["allowed_abs"].number(), output["max_rel"].number());
-    job->fail(in_file(job->path, "validation: " + message));
+    job->fail(in_file(job->path, "validation: " + validation_problem(job->validation)));
   }
   return good;
 }
@@ -210,11 +252,13 @@ bool GroupCompiler::validate(const tenon::Publication& staged, const std::vector
 bool GroupCompiler::is_unchanged(const Json& described, const std::vector<ModelJob*>& order) {
   bool good = true;
   const auto& models = described["models"].items();
+  const std::vector<std::string> pins = pins_of(order, settings_);
   for (size_t i = 0; i < order.size(); ++i) {
     ModelJob& job = *order[i];
     std::string key;
     try {
-      key = tenon::compile_key(tenon::Model::load(job.path, load_options(settings_)), key_options(settings_, job));
+      key =
+          tenon::compile_key(tenon::Model::load(job.path, load_options(settings_)), key_options(settings_, job, pins));
     } catch (const tenon::Error&) {
       // A file that cannot be read any more has changed too.
     }

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "cli/compile/existing.h"
 #include "cli/compile/job.h"
 
 namespace cli {
@@ -23,12 +24,19 @@ class GroupCompiler {
   bool any_failed() const;
   void skip_rest();
   bool is_up_to_date(std::vector<ModelJob*>& group);
-  void check_free(const std::vector<ModelJob*>& group) const;
+  void take(const ExistingResults& existing, std::vector<ModelJob*>& group);
+  // False: the compile is refused, because something else has the name of a result.
+  bool check_free(const std::vector<ModelJob*>& group, bool& completes);
+  void tidy() const;
   std::optional<tenon::Artifact> compile(const std::vector<ModelJob*>& group);
   tenon::Options compile_options(const std::vector<ModelJob*>& group) const;
-  // False: the group has lost a model.
-  bool publish(const tenon::Artifact& artifact, std::vector<ModelJob*>& group);
-  bool validate(const tenon::Publication& staged, const std::vector<ModelJob*>& order);
+  void fail_bad_ones(const std::vector<ModelJob*>& group);
+  tenon::Artifact compile_some(const std::vector<ModelJob*>& some);
+  // False: the group has lost a model, or all of them.
+  bool publish(const tenon::Artifact& artifact, std::vector<ModelJob*>& group, bool overwrite);
+  bool stage_and_publish(const tenon::Artifact& artifact, std::vector<ModelJob*>& group, bool overwrite);
+  bool validate(const std::vector<std::string>& paths, const std::vector<ModelJob*>& order);
+  void try_out(ModelJob& job, const std::string& path, int64_t share);
   bool is_unchanged(const Json& described, const std::vector<ModelJob*>& order);
 
   const CompileSettings& settings_;

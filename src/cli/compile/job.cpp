@@ -1,5 +1,6 @@
 #include "cli/compile/job.h"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <functional>
@@ -8,6 +9,7 @@
 #include <thread>
 
 #include "cli/models.h"
+#include "cli/text.h"
 
 namespace cli {
 
@@ -31,10 +33,18 @@ tenon::Options load_options(const CompileSettings& settings) {
   return options;
 }
 
-tenon::Options key_options(const CompileSettings& settings, const ModelJob& job) {
+std::vector<std::string> pins_of(const std::vector<ModelJob*>& group, const CompileSettings& settings) {
+  std::vector<std::string> pins;
+  for (const std::string& name : settings.pins)
+    if (std::any_of(group.begin(), group.end(), [&](const ModelJob* job) { return job->weights.contains(name); }))
+      pins.push_back(name);
+  return pins;
+}
+
+tenon::Options key_options(const CompileSettings& settings, const ModelJob& job, const std::vector<std::string>& pins) {
   tenon::Options options{{"provider", settings.provider(stem_of(job.path))}, {"sources", settings.sources}};
   options.set("defer_weights", settings.defer ? "1" : "0");
-  for (const std::string& name : settings.pins) options.set("pin:" + name, "1");
+  for (const std::string& name : pins) options.set("pin:" + name, "1");
   return options;
 }
 
@@ -50,34 +60,59 @@ void for_each_parallel(size_t count, int64_t jobs, const std::function<void(size
 
 namespace {
 
+// Here the option has a flag of its own.
+std::string naming_flag(std::string warning) {
+  constexpr std::string_view kOption = "; freeze_inputs makes";
+  const size_t at = warning.find(kOption);
+  return at == std::string::npos ? warning : warning.replace(at, kOption.size(), "; --freeze-inputs makes");
+}
+
+// What flags may name: weights, and initializers that are also inputs, which freezing takes away.
+void read_names(ModelJob& job, const CompileSettings& settings) {
+  if (!settings.pins.empty()) {
+    const Json described = Json::parse(job.model->describe("weights"));
+    for (const Json& weight : described["weights"].items()) job.weights.insert(weight["name"].text());
+  }
+  if (!settings.frozen.empty()) {
+    const tenon::Model open = tenon::Model::load(job.path);
+    for (size_t i = 0; i < open.input_count(); ++i)
+      if (open.input_has_default(i)) job.optional_inputs.insert(open.input_name(i));
+  }
+}
+
 void load_job(ModelJob& job, const CompileSettings& settings) {
   const auto start = std::chrono::steady_clock::now();
   try {
+    if (!is_utf8(job.name))
+      return job.fail(
+          in_file(job.path, "its name is not UTF-8, so no compiled model can be named after it; rename it"));
     if (tenon::is_context_file(job.path))
       return job.fail(in_file(job.path, "is compiled already; give the model it was made from"));
     job.model = tenon::Model::load(job.path, load_options(settings));
-    job.warnings = job.model->warnings();
+    for (const std::string& warning : job.model->warnings()) job.warnings.push_back(naming_flag(warning));
     const Json described = Json::parse(job.model->describe());
     job.nodes = described["summary"]["nodes"].integer();
+    read_names(job, settings);
   } catch (const tenon::Error& error) {
     job.fail(in_file(job.path, error.what()));
   }
   job.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Names that flags mention must be somewhere.
-void check_names(const std::vector<ModelJob>& jobs, const CompileSettings& settings) {
-  std::set<std::string> weights;
-  for (const ModelJob& job : jobs) {
-    if (!job.model) return;  // it may have been in there
-    const Json described = Json::parse(job.model->describe("weights"));
-    for (const Json& weight : described["weights"].items()) weights.insert(weight["name"].text());
-  }
-  for (const std::string& name : settings.pins)
-    if (!weights.contains(name)) throw Failure(kUsage, fmt::format("--pin: no model has a weight '{}'", name));
+// Names that flags mention must be somewhere. A model that could not be loaded may have had them, so then it is only
+// said.
+void check_names(const std::vector<ModelJob>& jobs, const CompileSettings& settings, const Console& console) {
+  const bool all_loaded =
+      std::all_of(jobs.begin(), jobs.end(), [](const ModelJob& job) { return job.model.has_value(); });
+  const auto check = [&](const std::string& name, std::set<std::string> ModelJob::* names, const char* flag,
+                         const char* what) {
+    if (std::any_of(jobs.begin(), jobs.end(), [&](const ModelJob& job) { return (job.*names).contains(name); })) return;
+    if (all_loaded) throw Failure(kUsage, fmt::format("{}: no model {} '{}'", flag, what, name));
+    console.warning(fmt::format("{}: no model that could be loaded {} '{}'", flag, what, name));
+  };
+  for (const std::string& name : settings.pins) check(name, &ModelJob::weights, "--pin", "has a weight");
   for (const std::string& name : settings.frozen)
-    if (!weights.contains(name))
-      throw Failure(kUsage, fmt::format("--freeze-inputs: no model has an initializer '{}'", name));
+    check(name, &ModelJob::optional_inputs, "--freeze-inputs", "has among its inputs an initializer");
 }
 
 }  // namespace
@@ -85,7 +120,7 @@ void check_names(const std::vector<ModelJob>& jobs, const CompileSettings& setti
 void load_jobs(std::vector<ModelJob>& jobs, const CompileSettings& settings, const Console& console) {
   for_each_parallel(jobs.size(), settings.jobs, [&](size_t i) { load_job(jobs[i], settings); });
   for (const ModelJob& job : jobs) show_warnings(job.path, job.warnings, console);
-  if (!settings.pins.empty() || !settings.frozen.empty()) check_names(jobs, settings);
+  check_names(jobs, settings, console);
 }
 
 void describe_sharing(const Json& described, std::vector<ModelJob*>& jobs, GroupResult& group) {

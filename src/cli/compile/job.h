@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@ struct ModelJob {
   double seconds = 0;  // of loading, compiling, packing and trying out this model
   std::optional<tenon::Model> model;
   std::vector<std::string> warnings;
+  std::set<std::string> weights, optional_inputs;  // their names; filled when flags mention some
   int64_t nodes = 0, steps = 0, context_bytes = 0, packed_bytes = 0;
   int64_t shared_tensors = 0, shared_bytes = 0;
   std::vector<std::string> shared_with;
@@ -42,8 +44,10 @@ struct GroupResult {
 };
 
 tenon::Options load_options(const CompileSettings& settings);
-// For the key of one model, which has no name there.
-tenon::Options key_options(const CompileSettings& settings, const ModelJob& job);
+// The pinned weights that some of these models have. Pins of a model that failed do not count for the others.
+std::vector<std::string> pins_of(const std::vector<ModelJob*>& group, const CompileSettings& settings);
+// For the key of one model of a group with these pins, which has no name there.
+tenon::Options key_options(const CompileSettings& settings, const ModelJob& job, const std::vector<std::string>& pins);
 
 // Calls f(i) for i from 0 to count - 1, `jobs` at a time.
 void for_each_parallel(size_t count, int64_t jobs, const std::function<void(size_t)>& f);

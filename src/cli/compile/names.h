@@ -13,7 +13,7 @@ struct OutputNames {
   std::vector<std::string> names;  // of the models in the group, unique, in the order of the flags
   std::vector<std::string> files;  // their context files in the folder
   std::string weights_name;        // of the weights file, before the dash
-  std::string path(size_t model) const { return folder.empty() ? files[model] : folder + "/" + files[model]; }
+  std::string path(const std::string& file) const { return folder.empty() ? file : folder + "/" + file; }
 };
 
 // "net" of "models/net.onnx".

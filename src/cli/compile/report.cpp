@@ -21,7 +21,7 @@ Json model_report(const OutputNames& names, const ModelJob& job) {
   entry.set("model", job.path);
   entry.set("name", job.name);
   entry.set("status", job.state_text());
-  entry.set("output", good ? Json(names.folder.empty() ? job.file : names.folder + "/" + job.file) : Json());
+  entry.set("output", good ? Json(names.path(job.file)) : Json());
   if (!job.error.empty()) entry.set("error", job.error);
   entry.set("seconds", job.seconds);
   entry.set("nodes", job.nodes);
@@ -70,10 +70,13 @@ std::string group_text(const Json& report) {
   const Json& group = report["group"];
   if (group.is_null()) return "";
   const auto bytes = [&](const char* key) { return human_bytes(group[key].integer()); };
-  const std::string file = group["weights_file"].text();
+  const std::string file = printable(group["weights_file"].text());
   std::string text = file.empty() ? fmt::format("weights: {}, embedded\n", bytes("bytes"))
                                   : fmt::format("weights: {}, {}\n", file, bytes("bytes"));
-  if (report["models"].items().size() < 2) return text;
+  const auto& models = report["models"].items();
+  // Of one model that is left it cannot be said what it would share.
+  if (std::count_if(models.begin(), models.end(), [](const Json& m) { return !m["output"].is_null(); }) < 2)
+    return text;
   if (group["bytes_saved"].integer() == 0) return text + "nothing is shared: no two models have a weight in common\n";
   text += fmt::format("shared: {} of {} that the models would take alone are saved\n", bytes("bytes_saved"),
                       bytes("bytes_without_sharing"));

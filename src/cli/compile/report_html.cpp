@@ -83,12 +83,21 @@ std::string validation_table(const Json& report) {
          rows + "</table>\n";
 }
 
-std::string tensors_table(const Json& group) {
+// Of one model that is left it cannot be said what it would share.
+bool could_share(const Json& report) {
+  const auto& models = report["models"].items();
+  return std::count_if(models.begin(), models.end(), [](const Json& m) { return !m["output"].is_null(); }) > 1;
+}
+
+std::string tensors_table(const Json& report) {
+  const Json& group = report["group"];
   const int64_t all = group["bytes_without_sharing"].integer(), saved = group["bytes_saved"].integer();
   const std::string file = group["weights_file"].text();
   std::string html = fmt::format("<h2>Weights</h2><p>{}: {}. ", file.empty() ? "embedded" : escaped(file),
                                  human_bytes(group["bytes"].integer()));
-  if (saved == 0) {
+  if (!could_share(report)) {
+    html += "</p>\n";
+  } else if (saved == 0) {
     html += "Nothing is shared: no two models have a weight in common.</p>\n";
   } else {
     html += fmt::format("Sharing saves {} of the {} that the models would take alone.</p>\n", human_bytes(saved),
@@ -111,7 +120,7 @@ std::string compile_report_html(const Json& report) {
   html += fmt::format("<h1>Compile report: {}</h1>\n<p>Into {}, in {}.</p>\n", escaped(report["status"].text()),
                       escaped(report["folder"].text()), human_seconds(report["seconds"].number()));
   html += models_table(report) + validation_table(report);
-  if (!report["group"].is_null()) html += tensors_table(report["group"]);
+  if (!report["group"].is_null()) html += tensors_table(report);
   return html + "</body></html>\n";
 }
 

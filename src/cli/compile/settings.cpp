@@ -23,6 +23,12 @@ std::string CompileSettings::isa() const {
   return it == provider_options.end() ? "" : it->second;
 }
 
+std::vector<std::string> CompileSettings::inputs() const {
+  std::vector<std::string> files = models;
+  if (!config.empty()) files.push_back(config);
+  return files;
+}
+
 void CompileFlags::declare(Arguments& arguments) {
   arguments.texts("-m,--model", given_.models, "PATH", "an ONNX model; again for each model of a group");
   arguments.text("-o,--output", given_.output, "FILE", "the compiled model, for one model; its weights go beside it");
@@ -32,7 +38,7 @@ void CompileFlags::declare(Arguments& arguments) {
   arguments.text("--bin-name", given_.bin_name, "NAME", "of the weights file, before the dash and its hash");
   arguments.text("--compiler", compiler_, "NAME", "tenon (default), ort, ort_session or qairt");
   arguments.flag("--list", list_, "show the compilers and which can be used here");
-  arguments.text("--config", config_, "FILE", "settings as JSON, in the section 'compile'; flags beat them");
+  arguments.text("--config", given_.config, "FILE", "settings as JSON, in the section 'compile'; flags beat them");
   arguments.texts("--ep-options", ep_options_, "K=V", "an option of the provider; 'help' lists them");
   arguments.flag("--embed", given_.embed, "put the weights inside the compiled model; for one model");
   arguments.choice("--sources", sources_, {"reference", "embed", "none"},
@@ -47,12 +53,59 @@ void CompileFlags::declare(Arguments& arguments) {
   arguments.flag("--keep-going", keep_going_, "a model that fails does not stop the others (default)");
   arguments.flag("--fail-fast", fail_fast_, "a model that fails stops all; nothing is written then");
   arguments.excludes("--keep-going", "--fail-fast");
-  arguments.integer("--jobs", given_.jobs, 1, 256, "models to work on at a time (default: 1)");
+  arguments.integer("--jobs", jobs_, 1, 256, "models to work on at a time (default: 1)");
   arguments.text("--report", given_.report, "FILE", "write the whole report as .json or .html");
 }
 
+std::vector<std::string> CompileFlags::given() const {
+  std::vector<std::string> flags;
+  const auto add = [&](bool is_given, const char* flag) {
+    if (is_given) flags.emplace_back(flag);
+  };
+  add(!given_.models.empty(), "--model");
+  add(!given_.output.empty(), "--output");
+  add(!given_.output_dir.empty(), "--output-dir");
+  add(given_.overwrite, "--overwrite");
+  add(!given_.bin_name.empty(), "--bin-name");
+  add(!compiler_.empty(), "--compiler");
+  add(list_, "--list");
+  add(!given_.config.empty(), "--config");
+  add(!ep_options_.empty(), "--ep-options");
+  add(given_.embed, "--embed");
+  add(!sources_.empty(), "--sources");
+  add(validate_, "--validate");
+  add(no_validate_, "--no-validate");
+  add(!frozen_.empty(), "--freeze-inputs");
+  add(!given_.pins.empty(), "--pin");
+  add(given_.defer, "--defer-weights");
+  add(keep_going_, "--keep-going");
+  add(fail_fast_, "--fail-fast");
+  add(jobs_ > 0, "--jobs");
+  add(!given_.report.empty(), "--report");
+  return flags;
+}
+
+namespace {
+
+void check_alone(const char* flag, const std::vector<std::string>& given, const std::string& own) {
+  for (const std::string& other : given)
+    if (other != own) throw Failure(kUsage, fmt::format("{} compiles nothing; leave out {}", flag, other));
+}
+
+}  // namespace
+
+bool CompileFlags::wants_list() const {
+  if (list_) check_alone("--list", given(), "--list");
+  return list_;
+}
+
 bool CompileFlags::wants_option_help() const {
-  return std::find(ep_options_.begin(), ep_options_.end(), "help") != ep_options_.end();
+  if (std::find(ep_options_.begin(), ep_options_.end(), "help") == ep_options_.end()) return false;
+  for (const std::string& option : ep_options_)
+    if (option != "help")
+      throw Failure(kUsage, fmt::format("--ep-options help compiles nothing; leave out --ep-options {}", option));
+  check_alone("--ep-options help", given(), "--ep-options");
+  return true;
 }
 
 void CompileFlags::check_outputs() const {
@@ -74,16 +127,18 @@ void CompileFlags::check() const {
   check_outputs();
 }
 
-CompileSettings CompileFlags::resolve(const Console& console) const {
-  check();
-  CompileSettings settings = given_;
-  if (!config_.empty()) read_config(config_, settings);
-  if (!compiler_.empty()) settings.compiler = compiler_;
-  settings.compiler = compiler_name(settings.compiler);
-  if (!sources_.empty()) settings.sources = sources_;
-  if (validate_ || no_validate_) settings.validate = validate_;
-  settings.keep_going = !fail_fast_;
-  if (console.settings().threads > 0) settings.threads = console.settings().threads;
+void CompileFlags::check_together(const CompileSettings& settings) {
+  if (settings.embed && settings.models.size() > 1)
+    throw Failure(kUsage, "--embed is for one model: several would each have a copy of what they share");
+  if (settings.embed && !settings.bin_name.empty())
+    throw Failure(kUsage, "--bin-name names a weights file, and --embed makes none");
+  if (settings.defer && settings.validate_again)
+    throw Failure(kUsage, "--validate runs the result, and --defer-weights leaves it without weights");
+  if (settings.defer && settings.sources == "embed")
+    throw Failure(kUsage, "--sources embed puts a copy of the weights into the result, and --defer-weights none");
+}
+
+void CompileFlags::add_provider_options(CompileSettings& settings) const {
   for (const std::string& option : ep_options_) {
     const size_t equals = option.find('=');
     if (equals == std::string::npos || equals == 0)
@@ -94,16 +149,28 @@ CompileSettings CompileFlags::resolve(const Console& console) const {
     settings.provider_options[key] = value;
     for (auto& [stem, options] : settings.model_options) options.erase(key);
   }
+}
+
+CompileSettings CompileFlags::resolve(const Console& console) const {
+  check();
+  CompileSettings settings = given_;
+  if (!settings.config.empty()) read_config(settings.config, settings);
+  if (!compiler_.empty()) settings.compiler = compiler_;
+  settings.compiler = compiler_name(settings.compiler);
+  if (!sources_.empty()) settings.sources = sources_;
+  if (validate_ || no_validate_) settings.validate = validate_;
+  settings.validate_again = validate_;
+  settings.jobs = std::max<int64_t>(1, jobs_);
+  settings.keep_going = !fail_fast_;
+  if (console.settings().threads > 0) settings.threads = console.settings().threads;
+  add_provider_options(settings);
   for (const std::string& name : frozen_) {
     if (name.empty())
       settings.freeze_all = true;
     else
       settings.frozen.push_back(name);
   }
-  if (settings.embed && settings.models.size() > 1)
-    throw Failure(kUsage, "--embed is for one model: several would each have a copy of what they share");
-  if (settings.embed && !settings.bin_name.empty())
-    throw Failure(kUsage, "--bin-name names a weights file, and --embed makes none");
+  check_together(settings);
   return settings;
 }
 

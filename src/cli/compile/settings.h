@@ -13,7 +13,7 @@ using TextMap = std::map<std::string, std::string>;
 // What a compile is asked to do: flags over the configuration file over defaults.
 struct CompileSettings {
   std::vector<std::string> models;
-  std::string output, output_dir, bin_name, report;
+  std::string output, output_dir, bin_name, report, config;
   std::string compiler = "tenon";
   std::string sources = "reference";
   TextMap provider_options;
@@ -22,18 +22,22 @@ struct CompileSettings {
   bool freeze_all = false;
   std::vector<std::string> frozen;
   bool overwrite = false, embed = false, validate = true, defer = false, keep_going = true;
+  bool validate_again = false;  // also what is up to date
   int64_t jobs = 1, threads = 0;
 
   // What counts for one model: "cpu" unless something says otherwise.
   std::string provider(const std::string& stem) const;
   std::string isa() const;
+  // Every file that is read, as far as the flags name them.
+  std::vector<std::string> inputs() const;
 };
 
 // The flags of `tenon compile`.
 class CompileFlags {
  public:
   void declare(Arguments& arguments);
-  bool wants_list() const { return list_; }
+  // Both: Failure(kUsage) when other flags are given too, which would not count.
+  bool wants_list() const;
   bool wants_option_help() const;
   // Failure(kUsage) for what does not fit together and for everything that is wrong in the configuration file.
   CompileSettings resolve(const Console& console) const;
@@ -41,9 +45,13 @@ class CompileFlags {
  private:
   void check() const;
   void check_outputs() const;
+  static void check_together(const CompileSettings& settings);
+  void add_provider_options(CompileSettings& settings) const;
+  std::vector<std::string> given() const;
 
   CompileSettings given_;
-  std::string config_, compiler_, sources_;
+  std::string compiler_, sources_;
+  int64_t jobs_ = 0;  // 0: not given
   std::vector<std::string> ep_options_, frozen_;
   bool list_ = false, validate_ = false, no_validate_ = false, keep_going_ = false, fail_fast_ = false;
 };

@@ -22,9 +22,7 @@ namespace {
 Json request_for(const StagedCheck& check) {
   Json frozen(Json::Array{});
   for (const std::string& name : check.frozen) frozen.push(name);
-  return Json::Object{{"model", check.model},
-                      {"context", check.context},
-                      {"threads", check.threads},
+  return Json::Object{{"threads", check.threads},
                       {"seed", check.seed},
                       {"memory", check.memory},
                       {"cpu_isa", check.cpu_isa},
@@ -41,16 +39,18 @@ Json verdict(const char* word, const std::string& message) {
 // A child process whose standard output is read to its end.
 class Child {
  public:
-  explicit Child(const std::string& argument) {
+  explicit Child(std::vector<std::string> texts) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return;
     posix_spawn_file_actions_t actions;
     ::posix_spawn_file_actions_init(&actions);
     ::posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
     ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    std::string program = "/proc/self/exe", mode(kCheckStaged), text = argument;
-    char* arguments[] = {program.data(), mode.data(), text.data(), nullptr};
-    started_ = ::posix_spawn(&pid_, program.c_str(), &actions, nullptr, arguments, environ) == 0;
+    texts.insert(texts.begin(), "/proc/self/exe");
+    std::vector<char*> arguments;
+    for (std::string& text : texts) arguments.push_back(text.data());
+    arguments.push_back(nullptr);
+    started_ = ::posix_spawn(&pid_, arguments[0], &actions, nullptr, arguments.data(), environ) == 0;
     ::posix_spawn_file_actions_destroy(&actions);
     ::close(ends[1]);
     if (started_) read_all(ends[0]);
@@ -86,7 +86,8 @@ class Child {
 
 Json validate_staged(const StagedCheck& check) {
   const auto start = std::chrono::steady_clock::now();
-  Child child(request_for(check).dump());
+  // Paths need not be UTF-8, which is all that JSON takes.
+  Child child({std::string(kCheckStaged), request_for(check).dump(), check.model, check.context});
   const std::string end = child.wait();
   Json result;
   try {

@@ -27,6 +27,6 @@ struct StagedCheck {
 Json validate_staged(const StagedCheck& check);
 
 // What that process does: reads the request, writes the result to standard output. The exit code of the program.
-int check_staged(const std::string& request);
+int check_staged(const std::string& request, const std::string& model, const std::string& context);
 
 }  // namespace cli

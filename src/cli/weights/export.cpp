@@ -12,10 +12,10 @@ Exit export_weights(const WeightFlags& flags, Console& console) {
   if (is_folder(flags.path)) throw Failure(kUsage, "'weights export' takes one compiled model, not a folder");
   const ArtifactGroup group = group_of_file(flags.path);
   const OutputFile output("--output", flags.output);
-  output.check(flags.overwrite, {flags.path});
   tenon::Options options;
-  for (const std::string& folder : flags.source_dirs) options.set("source_dir:" + folder, "1");
+  add_source_dirs(flags.source_dirs, options);
   const tenon::Artifact artifact = open_group(group, options);
+  check_output(output, flags, group, artifact);
   refusing(kFailed, flags.path, [&] { artifact.export_sources(flags.output); });
   const tenon::Source written = refusing(kFailed, flags.output, [&] { return tenon::Source::open(flags.output); });
   const auto count = static_cast<int64_t>(written.names().size());

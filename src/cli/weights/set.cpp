@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "cli/artifacts.h"
+#include "cli/input_files.h"
 #include "cli/models.h"
+#include "cli/packed_entries.h"
 #include "cli/text.h"
 #include "cli/weights/action.h"
 
@@ -46,10 +49,9 @@ Target target_of(const ArtifactGroup& group, const WeightFlags& flags) {
     target.folder = output.parent_path().string();
     target.names = {output.filename().string()};
     target.weights_name = output.stem().string();
-    if (!target.folder.empty() && !is_folder(target.folder))
-      throw Failure(kFailed, fmt::format("{}: there is no folder '{}'", flags.output, target.folder));
-    std::error_code ignored;
-    if (fs::equivalent(flags.output, group.paths[0], ignored))
+    if (const std::string problem = folder_problem(target.folder); !problem.empty())
+      throw Failure(kFailed, fmt::format("{}: {}", flags.output, problem));
+    if (same_file(flags.output, group.paths[0]))
       throw Failure(kUsage, fmt::format("'{}' is the model itself; use --in-place", flags.output));
   } else {
     target.folder = flags.in_place ? group.folder : flags.output_dir;
@@ -61,18 +63,54 @@ Target target_of(const ArtifactGroup& group, const WeightFlags& flags) {
   return target;
 }
 
-// One group with its new weights, not yet written.
-struct NewGroup {
+// A group as it is, and what its models call their weights.
+struct OldGroup {
   const ArtifactGroup* group;
   Target target;
+  tenon::Artifact artifact;
+  std::set<std::string> weights;
+};
+
+// One group with its new weights, not yet written.
+struct NewGroup {
+  const OldGroup* old;
   tenon::Artifact artifact;
   Json report;  // one for all its models
 };
 
-// Names of all models together; a weight that one model replaces is not kept.
-Json merge_reports(const Json& reports) {
-  std::set<std::string> replaced, kept, ignored, not_finite;
-  int64_t slots = 0, redone = 0, bytes = 0;
+std::string path_in(const Target& target, const std::string& name) {
+  return target.folder.empty() ? name : target.folder + "/" + name;
+}
+
+OldGroup open_old(const ArtifactGroup& group, const WeightFlags& flags) {
+  Target target = target_of(group, flags);
+  tenon::Options options;
+  add_source_dirs(flags.source_dirs, options);
+  OldGroup old{&group, std::move(target), open_group(group, options), {}};
+  const Json described = Json::parse(old.artifact.describe("sources"));
+  for (const Json& source : described["sources"].items()) old.weights.insert(source["name"].text());
+  return old;
+}
+
+// What is replaced in place is meant to be; everything else that is read stays.
+void check_inputs_stay(const OldGroup& old, const WeightFlags& flags) {
+  if (flags.in_place) return;
+  std::vector<std::string> folders = flags.source_dirs;
+  if (is_folder(flags.from)) folders.push_back(flags.from);
+  std::vector<std::string> inputs = files_of(*old.group, old.artifact, folders);
+  inputs.push_back(flags.from);
+  for (const std::string& name : old.target.names) check_replaceable(path_in(old.target, name), inputs);
+}
+
+Json list_of(const std::set<std::string>& names) {
+  Json result(Json::Array{});
+  for (const std::string& name : names) result.push(name);
+  return result;
+}
+
+// Names of all models together; a weight that one model replaces is not kept, and one that has no value yet neither.
+Json merge_reports(const Json& reports, const tenon::Artifact& baked, const std::set<std::string>& weights_of_all) {
+  std::set<std::string> replaced, kept, ignored, not_finite, open;
   double seconds = 0;
   const auto add = [](const Json& names, std::set<std::string>& to) {
     for (const Json& name : names.items()) to.insert(name.text());
@@ -82,55 +120,135 @@ Json merge_reports(const Json& reports) {
     add(report["kept"], kept);
     add(report["ignored"], ignored);
     add(report["not_finite"], not_finite);
-    slots += report["slots"].integer();
-    redone += report["slots_redone"].integer();
-    bytes += report["bytes_redone"].integer();
     seconds += report["seconds"].number();
   }
-  for (const std::string& name : replaced) kept.erase(name);
-  const auto list = [](const std::set<std::string>& names) {
-    Json result(Json::Array{});
-    for (const std::string& name : names) result.push(name);
-    return result;
-  };
-  return Json::Object{{"replaced", list(replaced)},     {"kept", list(kept)}, {"ignored", list(ignored)},
-                      {"not_finite", list(not_finite)}, {"slots", slots},     {"slots_redone", redone},
-                      {"bytes_redone", bytes},          {"seconds", seconds}};
+  const std::vector<PackedSlot> slots = packed_slots(baked);
+  for (const PackedSlot& slot : slots)
+    if (slot.open) open.insert(slot.sources.begin(), slot.sources.end());
+  open.erase("");
+  for (const std::string& name : replaced) {
+    kept.erase(name);
+    open.erase(name);
+  }
+  for (const std::string& name : open) kept.erase(name);
+  // What another group of the folder takes is not ignored, unless --only leaves it out.
+  std::erase_if(ignored,
+                [&](const std::string& name) { return weights_of_all.contains(name) && !kept.contains(name); });
+  const EntryCount all = count_entries(slots, [](const PackedSlot&) { return true; });
+  const EntryCount redone = count_entries(slots, [&](const PackedSlot& slot) {
+    return std::any_of(slot.sources.begin(), slot.sources.end(), [&](const auto& s) { return replaced.contains(s); });
+  });
+  return Json::Object{{"replaced", list_of(replaced)},
+                      {"kept", list_of(kept)},
+                      {"still_open", list_of(open)},
+                      {"ignored", list_of(ignored)},
+                      {"not_finite", list_of(not_finite)},
+                      {"slots", all.entries},
+                      {"slots_redone", redone.entries},
+                      {"bytes_redone", redone.bytes},
+                      {"seconds", seconds}};
 }
 
-NewGroup bake(const ArtifactGroup& group, const tenon::Source& source, const WeightFlags& flags) {
-  Target target = target_of(group, flags);
-  tenon::Options open, options{{"partial", "1"}, {"strict", flags.strict ? "1" : "0"}};
-  for (const std::string& folder : flags.source_dirs) open.set("source_dir:" + folder, "1");
-  for (const std::string& name : flags.only) options.set("only:" + name, "1");
-  const tenon::Artifact old = open_group(group, open);
-  std::string report;
-  tenon::Artifact baked = old.bake(source, options, &report);
-  return {&group, std::move(target), std::move(baked), merge_reports(Json::parse(report))};
-}
+// New weights for every group of a folder: what is extra or missing is judged by all of them together.
+class GroupBaker {
+ public:
+  GroupBaker(const std::vector<OldGroup>& groups, const WeightFlags& flags) : groups_(groups), flags_(flags) {
+    for (const OldGroup& old : groups) known_.insert(old.weights.begin(), old.weights.end());
+  }
+
+  // Failure(kFailed) with everything that does not fit.
+  std::vector<NewGroup> bake(const tenon::Source& source, Console& console) {
+    std::vector<NewGroup> made;
+    for (const std::string& name : flags_.only)
+      if (!known_.contains(name)) add_problem(fmt::format("--only: no model has a weight '{}'", name));
+    for (const OldGroup& old : groups_) {
+      console.progress("packing " + old.group->paths[0]);
+      try {
+        if (auto one = bake_one(old, source)) made.push_back(std::move(*one));
+      } catch (const tenon::Error& error) {
+        add_problem(in_file(old.group->paths[0], error.what()));
+      }
+    }
+    console.end_progress();
+    if (flags_.strict && groups_.size() > 1) check_extra(made);
+    if (!problems_.empty()) throw Failure(kFailed, problems_);
+    return made;
+  }
+
+ private:
+  void add_problem(const std::string& problem) { problems_ += (problems_.empty() ? "" : "\n") + problem; }
+
+  // None: nothing of it changes, and it stays where it is.
+  std::optional<NewGroup> bake_one(const OldGroup& old, const tenon::Source& source) const {
+    const bool judges_alone = groups_.size() == 1;
+    tenon::Options options{{"partial", "1"}, {"strict", flags_.strict && judges_alone ? "1" : "0"}};
+    bool takes_some = flags_.only.empty();
+    for (const std::string& name : flags_.only)
+      if (old.weights.contains(name)) {
+        options.set("only:" + name, "1");
+        takes_some = true;
+      }
+    if (!takes_some && flags_.in_place) return std::nullopt;
+    const tenon::Source nothing;
+    std::string report;
+    tenon::Artifact baked = old.artifact.bake(takes_some ? source : nothing, options, &report);
+    Json merged = merge_reports(Json::parse(report), baked, judges_alone ? std::set<std::string>() : known_);
+    return NewGroup{&old, std::move(baked), std::move(merged)};
+  }
+
+  void check_extra(const std::vector<NewGroup>& made) {
+    std::set<std::string> extra;
+    for (const NewGroup& one : made)
+      for (const Json& name : one.report["ignored"].items())
+        if (!known_.contains(name.text())) extra.insert(name.text());
+    for (const std::string& name : extra) add_problem(fmt::format("{}: extra: '{}'", flags_.from, name));
+  }
+
+  const std::vector<OldGroup>& groups_;
+  const WeightFlags& flags_;
+  std::set<std::string> known_;
+  std::string problems_;
+};
 
 void check_taken(const std::vector<NewGroup>& made, const WeightFlags& flags) {
   if (flags.in_place || flags.overwrite) return;
-  std::string taken;
+  std::vector<std::string> taken;
   for (const NewGroup& one : made)
-    for (const std::string& name : one.target.names) {
-      const std::string path = one.target.folder.empty() ? name : one.target.folder + "/" + name;
+    for (const std::string& name : one.old->target.names) {
       std::error_code ignored;
-      if (fs::exists(fs::symlink_status(path, ignored)))
-        taken += fmt::format("{}'{}'", taken.empty() ? "" : ", ", path);
+      const std::string path = path_in(one.old->target, name);
+      if (fs::exists(fs::symlink_status(path, ignored))) taken.push_back("'" + path + "'");
     }
-  if (!taken.empty()) throw Failure(kFailed, taken + " exists already; add --overwrite to replace it");
+  if (!taken.empty())
+    throw Failure(kFailed, fmt::format("{} {} already; add --overwrite to replace {}", fmt::join(taken, ", "),
+                                       taken.size() == 1 ? "exists" : "exist", taken.size() == 1 ? "it" : "them"));
+}
+
+bool is_compiled(const std::string& path) {
+  try {
+    return !is_folder(path) && tenon::is_context_file(path);
+  } catch (const tenon::Error&) {
+    return false;  // it is no ONNX file; the other formats are tried next
+  }
+}
+
+tenon::Source open_source(const std::string& path) {
+  if (is_compiled(path))
+    throw Failure(kFailed, path +
+                               ": is compiled; give the model it was made from, or what 'tenon weights export' makes "
+                               "of it");
+  return refusing(kFailed, path, [&] { return tenon::Source::open(path); });
 }
 
 Json write(NewGroup& made, bool overwrite) {
-  const Target& target = made.target;
+  const Target& target = made.old->target;
   tenon::Options options{{"overwrite", overwrite ? "1" : "0"}, {"weights_name", target.weights_name}};
-  options.set("embed", made.group->embedded() ? "1" : "0");
+  options.set("embed", made.old->group->embedded() ? "1" : "0");
   options.set("only_changes", target.only_changes ? "1" : "0");
   // Models of a loaded group are in the order of their paths, and so are the names.
   tenon::Publication staged = made.artifact.stage(target.folder, target.names, options);
   Json outputs(Json::Array{});
-  for (const std::string& name : target.names) outputs.push(target.folder.empty() ? name : target.folder + "/" + name);
+  for (const std::string& name : target.names) outputs.push(path_in(target, name));
   Json result;
   result.set("outputs", std::move(outputs));
   result.set("weights_file", staged.weights_name());
@@ -155,6 +273,7 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
                             count("replaced"), count("kept"), count("ignored"), result["slots_redone"].plain(),
                             result["slots"].plain(), human_bytes(result["bytes_redone"].integer())));
   names("kept", "kept");
+  names("still_open", "still open");
   names("ignored", "ignored");
   if (count("not_finite") > 0) {
     std::string text;
@@ -162,8 +281,8 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
     console.warning(fmt::format("{}: not every number is finite in {}", flags.from, text));
   }
   if (!result["weights_file"].text().empty())
-    console.print(
-        fmt::format("  weights: {}, {}\n", result["weights_file"].text(), human_bytes(result["bytes"].integer())));
+    console.print(fmt::format("  weights: {}, {}\n", printable(result["weights_file"].text()),
+                              human_bytes(result["bytes"].integer())));
 }
 
 }  // namespace
@@ -171,25 +290,17 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
 Exit set_weights(const WeightFlags& flags, Console& console) {
   check_target_flags(flags);
   const std::vector<ArtifactGroup> groups = find_groups(flags.path);
-  const tenon::Source source = refusing(kFailed, flags.from, [&] { return tenon::Source::open(flags.from); });
+  const tenon::Source source = open_source(flags.from);
   // Every refusal comes before the first file.
-  std::vector<NewGroup> made;
-  std::string problems;
-  for (const ArtifactGroup& group : groups) {
-    console.progress("packing " + group.paths[0]);
-    try {
-      made.push_back(bake(group, source, flags));
-    } catch (const tenon::Error& error) {
-      problems += (problems.empty() ? "" : "\n") + in_file(group.paths[0], error.what());
-    }
-  }
-  console.end_progress();
-  if (!problems.empty()) throw Failure(kFailed, problems);
+  std::vector<OldGroup> old;
+  for (const ArtifactGroup& group : groups) old.push_back(open_old(group, flags));
+  for (const OldGroup& one : old) check_inputs_stay(one, flags);
+  std::vector<NewGroup> made = GroupBaker(old, flags).bake(source, console);
   check_taken(made, flags);
   Json results(Json::Array{});
   for (NewGroup& one : made) {
     const Json result =
-        refusing(kFailed, one.group->paths[0], [&] { return write(one, flags.overwrite || flags.in_place); });
+        refusing(kFailed, one.old->group->paths[0], [&] { return write(one, flags.overwrite || flags.in_place); });
     if (!console.is_json()) print_group(result, flags, console);
     results.push(result);
   }

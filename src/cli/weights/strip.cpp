@@ -12,8 +12,8 @@ Exit strip_weights(const WeightFlags& flags, Console& console) {
   if (is_folder(flags.path)) throw Failure(kUsage, "'weights strip' takes one compiled model, not a folder");
   const ArtifactGroup group = group_of_file(flags.path);
   const OutputFile output("--output", flags.output);
-  output.check(flags.overwrite, {flags.path});
   const tenon::Artifact artifact = open_group(group);
+  check_output(output, flags, group, artifact);
   const std::filesystem::path path(flags.output);
   const std::string folder = path.parent_path().string(), name = path.filename().string();
   tenon::Options options{{"overwrite", flags.overwrite ? "1" : "0"}, {"weights_name", path.stem().string()}};
@@ -32,8 +32,8 @@ Exit strip_weights(const WeightFlags& flags, Console& console) {
   if (console.is_json()) {
     console.print_document(result);
   } else {
-    console.print(fmt::format("{}: {} packed weights left open, {}; fill them with 'tenon weights set'\n",
-                              printable(flags.output), result["open_slots"].plain(),
+    console.print(fmt::format("{}: {} left open, {}; fill them with 'tenon weights set'\n", printable(flags.output),
+                              counted(result["open_slots"].integer(), "packed weight"),
                               human_bytes(result["bytes"].integer())));
   }
   return kDone;
