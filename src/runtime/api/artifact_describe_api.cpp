@@ -158,6 +158,11 @@ json describe_guards(const Program& program, const std::vector<int32_t>& sources
   return guards;
 }
 
+// The key of a packed tensor; null for a slot that is open.
+json packed_key_of(const ArtifactContents& contents, int32_t packed) {
+  return packed < 0 ? json() : json(contents.packed[static_cast<size_t>(packed)].key.hex());
+}
+
 json describe_weight_program(const Image& image, const ModelRecord& model) {
   const Program& program = *model.program;
   std::vector<std::vector<std::string>> users(program.weight_program.size());
@@ -170,6 +175,7 @@ json describe_weight_program(const Image& image, const ModelRecord& model) {
     entries.push_back({{"slot", slot},
                        {"expression", ExpressionText(image, model, entry).text()},
                        {"layout", entry.layout},
+                       {"packed", packed_key_of(image.contents(), model.slots[slot])},
                        {"sources", std::move(sources)},
                        {"guards", describe_guards(program, entry.sources)},
                        {"users", users[slot]}});
