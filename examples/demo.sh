@@ -29,5 +29,5 @@ show tenon run "$folder/language/decode_ctx.onnx" --input words=[[7]]
 show tenon inspect "$folder/vision/classify_ctx.onnx" --weight-program
 show tenon weights set "$folder/vision" --from "$folder/tuned.npz" --output-dir "$folder/tuned" --overwrite
 show tenon run "$folder/tuned/classify_ctx.onnx" --random --seed 1 --dim batch=2
-show tenon verify "$folder/vision"
-show tenon verify "$folder/tuned"
+show tenon verify "$folder/vision" --source-dir "$folder"
+show tenon verify "$folder/tuned" --source-dir "$folder"

@@ -33,6 +33,15 @@ def sources(artifact, swappable):
     return {s["name"] for s in artifact.describe("sources")["sources"] if s["swappable"] == swappable and s["name"]}
 
 
+def recipes(artifact):
+    """Plans and weight programs, without the packed tensors that these weights give."""
+    described = artifact.describe("plan,weight_program")
+    for program in described["weight_program"]:
+        for slot in program["slots"]:
+            del slot["packed"]
+    return described
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize("name", ZOO)
 class TestProvenance:
@@ -63,8 +72,7 @@ class TestPlansDoNotKnowWeights:
         first = compiled(model, provider)
         other = filled(model, sources(first, True), TEMPTING[value])
         second = compiled(other, provider)
-        for section in ("plan", "weight_program"):
-            assert first.describe(section)[section] == second.describe(section)[section]
+        assert recipes(first) == recipes(second)
         session, feeds = first.session(), feed(model, np.random.default_rng(2))
         weights = {t.name: numpy_helper.to_array(t) for t in other.graph.initializer if t.name in sources(first, True)}
         if not weights or any(array.dtype.kind not in "fiu" for array in weights.values()):

@@ -53,7 +53,8 @@ void CompileFlags::declare(Arguments& arguments) {
   arguments.flag("--keep-going", keep_going_, "a model that fails does not stop the others (default)");
   arguments.flag("--fail-fast", fail_fast_, "a model that fails stops all; nothing is written then");
   arguments.excludes("--keep-going", "--fail-fast");
-  arguments.integer("--jobs", jobs_, 1, 256, "models to work on at a time (default: 1)");
+  arguments.integer("--jobs", jobs_, 1, 256,
+                    "models to work on at a time (default: 1), within the memory that one may take");
   arguments.text("--report", given_.report, "FILE", "write the whole report as .json or .html");
 }
 
