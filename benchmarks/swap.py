@@ -228,11 +228,11 @@ def measure_memory(name):
         before = resident("VmRSS:")
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")  # the peak begins anew
-        for turn, words in enumerate(("the first", "the second", "further ones")):
+        for turn, words in enumerate(("of the first full swap", "of the second", "of three more")):
             for _ in range(turn + 1):
                 changed = session.set_weights(sets[turn % 2])["bytes_redone"]
-            print(f"  {words} full swap: memory {(resident('VmHWM:') - before) / changed:.2f} times the packed weights "
-                  "above that of the mapped file")
+            peak = resident("VmHWM:") - before
+            print(f"  peak memory {words}: {peak / changed:.2f} times what a swap changes above that of the mapped file")
 
 
 def check(got, expected):

@@ -89,6 +89,14 @@ std::string guard_text(const Json& guard) {
   return fmt::format("    guard    the {} of '{}', asked by {}\n", property, source, printable(guard["asker"].text()));
 }
 
+// Numbers without a name stand in the expression already.
+Json with_names(const Json& sources) {
+  Json named(Json::Array{});
+  for (const Json& source : sources.items())
+    if (!source.text().empty()) named.push(source);
+  return named;
+}
+
 }  // namespace
 
 Json weight_program_of(const std::string& path, const tenon::Model& model) {
@@ -101,7 +109,8 @@ std::string weight_program_text(const Json& programs) {
     for (const Json& slot : program["slots"].items()) {
       text += fmt::format("  slot {} = {}\n", slot["slot"].plain(), printable(slot["expression"].text()));
       if (!slot["layout"].text().empty()) text += fmt::format("    layout   {}\n", printable(slot["layout"].text()));
-      text += fmt::format("    sources  {}\n", printable(joined(slot["sources"])));
+      if (const Json named = with_names(slot["sources"]); !named.items().empty())
+        text += fmt::format("    sources  {}\n", printable(joined(named)));
       for (const Json& guard : slot["guards"].items()) text += guard_text(guard);
       text += fmt::format("    used by  {}\n", printable(joined(slot["users"])));
     }
