@@ -32,8 +32,8 @@ struct SourceRecord {
   // layout has its successor at the same place.
   std::string file;
   int64_t file_offset = 0, file_bytes = 0;
-  // The file names its tensors (an ONNX model, .safetensors, .npz), so that in its successor the name counts and not the
-  // place.
+  // The file names its tensors (an ONNX model, .safetensors, .npz), so that in its successor the name counts and not
+  // the place.
   bool file_has_names = false;
   // Absent: nowhere. InFile: `file` beside the artifact (or in a folder the caller names), checked by `content`.
   // Packed: the packed tensor number `packed` holds exactly these bytes. Embedded: in this file at `offset`.

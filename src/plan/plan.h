@@ -83,11 +83,11 @@ struct WeightEntry {
 // What a compile learned about a source by asking. New weights that would change the answer do not fit the plan.
 inline constexpr const char* kLiteral = "literal";
 struct Guard {
-  int32_t source = -1;   // into Program::sources
-  std::string asker;     // the pass or rule that wanted to know
+  int32_t source = -1;  // into Program::sources
+  std::string asker;    // the pass or rule that wanted to know
   // "elements": all of them; "pinned": the user wants them kept; "literal": a constant that the model has no name for
   std::string property;
-  std::string answer;    // what the property was, as text
+  std::string answer;  // what the property was, as text
 };
 
 // Everything a session runs: the plan, and how each slot comes from the sources.

@@ -2,8 +2,6 @@
 
 #include <map>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "runtime/spare_buffers.h"
 #include "runtime/swap_check.h"
