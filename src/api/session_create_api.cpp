@@ -26,6 +26,7 @@ WeightSnapshot own_weights(const CompiledModel& compiled, const std::shared_ptr<
 
 // Puts the caller's tensors in the place of weights, as a swap would, so that nothing the plan was decided by changes.
 Status take_given(const Program& program, const std::map<std::string, Value>& given, WeightSnapshot& weights) {
+  if (given.empty()) return {};
   std::map<std::string, Tensor> tensors;
   SwapOptions options;
   options.partial = true;

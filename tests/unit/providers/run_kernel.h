@@ -3,6 +3,7 @@
 // Runs one kernel of a family as a step of a plan would: its rule gives the output's shape.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cmath>
 #include <functional>
 
@@ -35,10 +36,12 @@ class KernelRun final : public KernelServices {
   const std::shared_ptr<MemoryBudget>& budget() override { return budget_; }
   uint64_t random_stream() override { return 0; }
   int64_t max_loop_iterations() override { return 0; }
+  void note_not_finite() override { not_finite = true; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
     if (pool_) return pool_->parallel_for(chunks, body);
     KernelServices::parallel_for(chunks, body);
   }
+  std::atomic<bool> not_finite{false};
 
  private:
   static Status none() { return error(Code::Internal, "not in this test"); }
