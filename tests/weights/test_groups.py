@@ -381,3 +381,25 @@ def test_files_may_be_copied(tmp_path):
         file.write(bytes(40 * 12 * 4))
     ids = np.array([1, 2])
     np.testing.assert_array_equal(session.run(None, {"ids": ids})[0], initializers(tuned)["e"][ids])
+
+
+def test_sessions_open_compiled_models_as_they_are_told(tmp_path):
+    onnx.save(made("gemm_norm", 1), tmp_path / "m.onnx")
+    (path,) = tenon.compile(tmp_path / "m.onnx").save(tmp_path / "out")
+    options = tenon.SessionOptions()
+    options.add_session_config_entry(f"tenon.source_dir:{tmp_path}", "1")
+    options.add_session_config_entry("tenon.verify_weights", "1")
+    weight_name = made("gemm_norm", 1).graph.initializer[0].name
+    new = {weight_name: initializers(made("gemm_norm", 2))[weight_name]}
+    with pytest.raises(tenon.Error, match="absent: "):
+        tenon.InferenceSession(path).set_weights(new, partial=True)
+    tenon.InferenceSession(path, options).set_weights(new, partial=True)
+    (weights,) = (tmp_path / "out").glob("*.bin")
+    data = bytearray(weights.read_bytes())
+    data[4096] ^= 1
+    weights.write_bytes(data)
+    tenon.InferenceSession(path)
+    with pytest.raises(tenon.Error, match="packed"):
+        tenon.InferenceSession(path, options)
+    with pytest.raises(tenon.Error, match="there is no option"):
+        tenon.InferenceSession(tmp_path / "m.onnx", options)
