@@ -77,7 +77,7 @@ class SafetensorsSource final : public WeightSource {
 class FolderSource final : public WeightSource {
  public:
   static Result<std::unique_ptr<WeightSource>> open(const std::string& folder,
-                                                    const std::map<std::string, FileRegion>& layout) {
+                                                    std::map<std::string, FileRegion> layout) {
     std::unique_ptr<FolderSource> self(new FolderSource(folder));
     TN_ASSIGN_OR_RETURN(self->elements_, wire::FolderExternalData::in_folder(folder));
     std::set<std::string> missing;
@@ -89,8 +89,9 @@ class FolderSource final : public WeightSource {
       } else if (region.place.has_names && !self->named_.contains(file)) {
         TN_ASSIGN_OR_RETURN(self->named_[file], open_weight_source(folder + "/" + file));
       }
-      if (!missing.contains(file)) self->layout_[name] = region;
     }
+    std::erase_if(layout, [&](const auto& named) { return missing.contains(named.second.place.file); });
+    self->layout_ = std::move(layout);
     if (self->layout_.empty())
       return error(Code::NotFound, "'{}' has none of the files that the weights came from, which are: {}", folder,
                    fmt::join(missing, ", "));
@@ -205,7 +206,7 @@ std::unique_ptr<WeightSource> weights_in_memory(std::map<std::string, Tensor> te
 
 Result<std::unique_ptr<WeightSource>> weights_in_folder(const std::string& folder,
                                                         std::map<std::string, FileRegion> layout) {
-  return FolderSource::open(folder, layout);
+  return FolderSource::open(folder, std::move(layout));
 }
 
 Result<std::unique_ptr<WeightSource>> open_weight_source(const std::string& path) {

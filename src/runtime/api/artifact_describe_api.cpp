@@ -98,7 +98,7 @@ class ExpressionText {
     const auto id = static_cast<size_t>(entry_.sources[i]);
     const SourceInfo& info = program_.sources[id];
     if (!info.name.empty()) return info.name;
-    const std::string type = fmt::format("{}{}", dtype_name(info.dtype), shape_text(to_shape(info.dims)));
+    std::string type = fmt::format("{}{}", dtype_name(info.dtype), shape_text(to_shape(info.dims)));
     const auto tensor = image_.source(static_cast<size_t>(model_.sources[id]));
     if (tensor.ok() && info.dtype == DType::Float32) return literal_text<float>(*tensor, type);
     if (tensor.ok() && info.dtype == DType::Int64) return literal_text<int64_t>(*tensor, type);
