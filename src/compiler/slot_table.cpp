@@ -1,5 +1,7 @@
 #include "compiler/slot_table.h"
 
+#include <fmt/format.h>
+
 #include "ops/packed.h"
 #include "plan/tensor_bytes.h"
 
@@ -76,9 +78,12 @@ Status SlotTable::finish(LoweredModel& model) {
     // A literal is part of the plan: plans that differ in one must not pass for the same.
     const bool is_literal = constant.source.empty();
     if (constant.asker.empty() && !is_literal) continue;
-    TN_ASSIGN_OR_RETURN(const Tensor tensor, constant.value());
+    auto tensor = constant.value();
+    if (!tensor.ok())
+      return std::move(tensor).status().in(
+          fmt::format("weight '{}', which {} depends on", constant.source, constant.asker));
     model.program->guards.push_back(
-        {number, is_literal ? "" : constant.asker, is_literal ? kLiteral : "elements", content_hash(tensor).hex()});
+        {number, is_literal ? "" : constant.asker, is_literal ? kLiteral : "elements", content_hash(*tensor).hex()});
   }
   model.program->weight_program = std::move(entries_);
   return {};

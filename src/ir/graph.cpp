@@ -24,11 +24,25 @@ ValueId Graph::add_constant(Constant constant, std::string value_name) {
   return id;
 }
 
-const Tensor* Graph::constant_tensor(ValueId v) const {
+Status Constant::read() {
+  if (tensor.defined()) return {};
+  TN_ASSIGN_OR_RETURN(tensor, load());
+  return {};
+}
+
+bool Constant::may_be_asked() const {
+  const auto bytes = storage_bytes(dtype, element_count(Shape(dims.begin(), dims.end())).value());
+  return bytes && *bytes <= kMostAskedBytes;
+}
+
+Constant* Graph::constant(ValueId v) {
   const ConstantId id = value(v).constant;
-  if (id == kNone) return nullptr;
-  const Tensor& tensor = (*constants)[static_cast<size_t>(id)].tensor;
-  return tensor.defined() ? &tensor : nullptr;
+  return id == kNone ? nullptr : &(*constants)[static_cast<size_t>(id)];
+}
+
+const Constant* Graph::constant(ValueId v) const {
+  const ConstantId id = value(v).constant;
+  return id == kNone ? nullptr : &(*constants)[static_cast<size_t>(id)];
 }
 
 void Graph::note_asked(ConstantId id, std::string_view asker) {
@@ -37,14 +51,21 @@ void Graph::note_asked(ConstantId id, std::string_view asker) {
 }
 
 const Tensor* Graph::ask(ValueId v, std::string_view asker) {
-  const Tensor* tensor = constant_tensor(v);
-  if (tensor) note_asked(value(v).constant, asker);
-  return tensor;
+  const Constant* asked = constant(v);
+  return asked && asked->may_be_asked() ? require(v, asker) : nullptr;
+}
+
+const Tensor* Graph::require(ValueId v, std::string_view asker) {
+  Constant* required = constant(v);
+  if (!required) return nullptr;
+  note_asked(value(v).constant, asker);
+  return required->read().ok() ? &required->tensor : nullptr;
 }
 
 namespace {
 
-constexpr int64_t kMaxKnownElements = 1024;
+// Far more than any shape, list of axes or of parts has; a list is kept in a larger form than its file has it.
+constexpr int64_t kMaxKnownElements = int64_t{1} << 20;
 
 template <class T>
 std::vector<Dim> elements(const Tensor& t) {
@@ -80,25 +101,37 @@ class GraphKnowledge final : public InferKnowledge {
 
   // Shapes follow from these, so a plan does too.
   std::optional<std::vector<Dim>> values(size_t i) override {
-    auto result = propagated(i);
-    if (result)
-      for (ConstantId id : origins(i)) note_asked(id);
-    return result;
+    const GraphValue& v = graph_.value(node_.inputs[i]);
+    if (v.known) {
+      pass_on(v.known_from);
+      for (ConstantId id : v.known_from) note_asked(id);
+      return v.known;
+    }
+    const Tensor* t = constant(i);
+    if (t) pass_on({v.constant});
+    return t ? integer_elements(*t) : std::nullopt;
   }
   // Passed on; whoever decides by the result asks for what it comes from.
   std::optional<std::vector<Dim>> propagated(size_t i) override {
     const GraphValue& v = graph_.value(node_.inputs[i]);
-    const Tensor* t = v.known ? nullptr : graph_.constant_tensor(node_.inputs[i]);
-    auto result = t ? integer_elements(*t) : v.known;
-    if (!result) return result;
-    const auto from = origins(i);
-    passed_on_.insert(passed_on_.end(), from.begin(), from.end());
-    return result;
+    if (v.known) {
+      pass_on(v.known_from);
+      return v.known;
+    }
+    Constant* constant = graph_.constant(node_.inputs[i]);
+    if (!constant || !constant->may_be_asked()) return std::nullopt;
+    if (!is_integer(constant->dtype) && constant->dtype != DType::Bool) return std::nullopt;
+    pass_on({v.constant});
+    if (constant->read().ok()) return integer_elements(constant->tensor);
+    note_asked(v.constant);  // readable elsewhere, it would give another plan
+    return std::nullopt;
   }
   const Tensor* constant(size_t i) override {
-    const Tensor* tensor = graph_.constant_tensor(node_.inputs[i]);
-    if (tensor) note_asked(graph_.value(node_.inputs[i]).constant);
-    return tensor;
+    const ConstantId id = graph_.value(node_.inputs[i]).constant;
+    if (id == kNone) return nullptr;
+    note_asked(id);
+    Constant& constant = (*graph_.constants)[static_cast<size_t>(id)];
+    return constant.read().ok() ? &constant.tensor : nullptr;
   }
   // The constants that the elements of outputs may come from.
   std::vector<ConstantId> passed_on() {
@@ -120,9 +153,8 @@ class GraphKnowledge final : public InferKnowledge {
     if ((*graph_.constants)[static_cast<size_t>(id)].asker.empty())
       graph_.note_asked(id, fmt::format("the shape rule of node '{}' ({})", node_.name, op_def(node_.op).name));
   }
-  std::vector<ConstantId> origins(size_t i) const {
-    const GraphValue& v = graph_.value(node_.inputs[i]);
-    return v.constant != kNone ? std::vector<ConstantId>{v.constant} : v.known_from;
+  void pass_on(const std::vector<ConstantId>& from) {
+    passed_on_.insert(passed_on_.end(), from.begin(), from.end());
   }
 
   Graph& graph_;

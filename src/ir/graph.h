@@ -20,14 +20,18 @@ using ValueId = int32_t;
 using ConstantId = int32_t;
 inline constexpr int32_t kNone = -1;
 
+// What a rule may look at of its own accord. It is counted in bytes of elements, so that a plan does not depend on where
+// a model keeps them: in the message, in typed fields, sparse, in a file beside it, or in the caller's memory.
+inline constexpr int64_t kMostAskedBytes = 1024;
+
 // A constant of the model. Shared by all graphs of a model, so a body and its parent can read one weight.
-// Big ones stay where they are until somebody needs the bytes.
+// Its elements stay where they are until somebody needs them.
 struct Constant {
   std::string source;  // "scope/name" as the user knows it; empty for constants that import made (axes, sizes)
   DType dtype = DType::Undefined;
   std::vector<int64_t> dims;
-  Tensor tensor;                         // defined for small constants: the values rules may look at
-  std::function<Result<Tensor>()> load;  // the others: reads, checks and aligns the bytes
+  Tensor tensor;                         // the elements, once they were read
+  std::function<Result<Tensor>()> load;  // reads, checks and aligns them; empty when they are there from the start
   std::string asker;                     // who decided something by its elements; empty: nobody
   bool from_node = false;                // the value of a Constant node
   // Where the elements lie in the model's file or one beside it; nothing: they do not lie there as they are.
@@ -37,6 +41,10 @@ struct Constant {
     return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr, {}, false, {}};
   }
   Result<Tensor> value() const { return tensor.defined() ? Result<Tensor>(tensor) : load(); }
+  // Reads the elements and keeps them.
+  Status read();
+  // True when rules may look at the elements; those that an op cannot do without are read whatever their size.
+  bool may_be_asked() const;
 };
 using ConstantPool = std::deque<Constant>;  // references stay valid while constants are added
 
@@ -86,11 +94,14 @@ struct Graph {
   ValueId add_constant(Constant constant, std::string value_name);
   const GraphValue& value(ValueId v) const { return values[static_cast<size_t>(v)]; }
   GraphValue& value(ValueId v) { return values[static_cast<size_t>(v)]; }
-  // The tensor of a small constant, or null. For looking only: who decides something by it asks.
-  const Tensor* constant_tensor(ValueId v) const;
-  // The same for deciding what the compiled model does. The asker is remembered, and with it that other values may
-  // need another plan.
+  // The constant that a value is, or null.
+  Constant* constant(ValueId v);
+  const Constant* constant(ValueId v) const;
+  // The elements of a small constant, or null, for deciding what the compiled model does. The asker is remembered, and
+  // with it that other values may need another plan. Elements that cannot be read make compiling fail.
   const Tensor* ask(ValueId v, std::string_view asker);
+  // The same for a constant of any size, for inputs that an op cannot do without.
+  const Tensor* require(ValueId v, std::string_view asker);
   void note_asked(ConstantId id, std::string_view asker);
 };
 

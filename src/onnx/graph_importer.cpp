@@ -14,6 +14,7 @@ namespace tenon {
 
 namespace {
 
+// Decoded at once: cheaper than a function that decodes it later, and errors come early.
 constexpr int64_t kSmallConstantBytes = 4096;
 
 void collect_references(const wire::Node& node, std::vector<std::string_view>& out);
@@ -127,10 +128,7 @@ Result<ValueId> GraphImporter::constant_value(Constant constant, std::string val
 Status GraphImporter::share_as_literal(ConstantId id, Constant& constant) {
   const std::string asker = fmt::format("a second shape of '{}'", constant.source);
   constant.source.clear();
-  Constant& known = (*graph_.constants)[static_cast<size_t>(id)];
-  if (!known.tensor.defined()) {
-    TN_ASSIGN_OR_RETURN(known.tensor, known.load());
-  }
+  TN_RETURN_IF_ERROR((*graph_.constants)[static_cast<size_t>(id)].read());
   graph_.note_asked(id, asker);
   return {};
 }
@@ -144,10 +142,7 @@ Status GraphImporter::ask_source(Constant constant, const std::string& asker) {
   } else if (!call_) {
     return error(Code::Internal, "two weights are called '{}'", constant.source);
   }
-  Constant& asked = (*graph_.constants)[static_cast<size_t>(it->second)];
-  if (!asked.tensor.defined()) {
-    TN_ASSIGN_OR_RETURN(asked.tensor, asked.load());
-  }
+  TN_RETURN_IF_ERROR((*graph_.constants)[static_cast<size_t>(it->second)].read());
   graph_.note_asked(it->second, asker);
   return {};
 }

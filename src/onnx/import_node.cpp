@@ -184,8 +184,11 @@ std::optional<int64_t> ImportNode::rank(ValueId v) const {
   return t.shape ? std::optional(static_cast<int64_t>(t.shape->size())) : std::nullopt;
 }
 
-const Tensor* ImportNode::constant_of(ValueId v) const {
-  return v == kNone ? nullptr : importer_.graph().ask(v, asker());
+const Tensor* ImportNode::required_constant(ValueId v) {
+  if (v == kNone) return nullptr;
+  if (Constant* constant = importer_.graph().constant(v))
+    if (Status read = constant->read(); !read.ok()) fail(std::move(read).in("constant '" + constant->source + "'"));
+  return importer_.graph().require(v, asker());
 }
 
 std::string ImportNode::asker() const { return fmt::format("the reading of node '{}'", name_); }

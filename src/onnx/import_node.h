@@ -59,8 +59,8 @@ class ImportNode {
   }
   const Type& type(ValueId v) const;
   std::optional<int64_t> rank(ValueId v) const;
-  // The constant's tensor, or null.
-  const Tensor* constant_of(ValueId v) const;
+  // The elements of a constant that this node cannot be read without, or null.
+  const Tensor* required_constant(ValueId v);
   size_t output_count() const { return node_.outputs.size(); }
 
   // New canonical nodes. The outputs of the last emit() that makes the node's results go to finish().

@@ -128,9 +128,11 @@ std::optional<int64_t> ConsumerView::extent(size_t input, int64_t axis) const {
 
 std::optional<double> ConsumerView::constant(size_t input) const {
   if (!type(input)) return std::nullopt;
-  const Tensor* tensor = graph.constant_tensor(node.inputs[input]);
-  if (!tensor || tensor->size() != 1 || is_sub_byte(tensor->dtype()) || tensor->dtype() == DType::String)
+  const Constant* constant = graph.constant(node.inputs[input]);
+  if (!constant || !constant->may_be_asked() || is_sub_byte(constant->dtype) || constant->dtype == DType::String)
     return std::nullopt;
+  const auto tensor = constant->value();
+  if (!tensor.ok() || tensor->size() != 1) return std::nullopt;
   return with_element_type(tensor->dtype(), [&](auto tag) -> std::optional<double> {
     using T = typename decltype(tag)::type;
     if constexpr (std::is_constructible_v<double, T>) return static_cast<double>(tensor->as<T>()[0]);

@@ -5,7 +5,7 @@
 namespace tenon {
 
 std::vector<int64_t> constant_integers(ImportNode& node, ValueId value, const char* what) {
-  const Tensor* t = node.constant_of(value);
+  const Tensor* t = node.required_constant(value);
   std::vector<int64_t> result;
   auto read = [&](auto tag) {
     for (auto x : t->as<typename decltype(tag)::type>()) {
