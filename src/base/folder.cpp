@@ -112,7 +112,8 @@ Result<FileHandle> open_folder_in(int parent, const std::string& name) {
 bool remove_flat_folder(int parent, const std::string& name, std::string_view last) {
   {
     const auto folder = open_folder_in(parent, name);
-    if (!folder.ok()) return folder.status().code() == Code::NotFound;
+    struct stat info;
+    if (!folder.ok()) return ::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
     const auto names = list_folder(*folder, name);
     if (!names.ok()) return false;
     bool all_gone = true;

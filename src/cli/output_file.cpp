@@ -1,9 +1,11 @@
 #include "cli/output_file.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -29,8 +31,11 @@ void OutputFile::check(bool overwrite, const std::vector<std::string>& other_fil
   if (!overwrite && std::filesystem::exists(path_, ignored))
     throw Failure(kFailed, fmt::format("{}: the file exists; add --overwrite to replace it", path_));
   // Writing replaces the file by a new one, so it is the folder that must let one be made.
-  if (::access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK) != 0)
-    throw Failure(kFailed, fmt::format("{}: cannot write: {}", path_, std::strerror(errno)));
+  std::string probe = path_ + ".XXXXXX";
+  const int file = ::mkostemp(probe.data(), O_CLOEXEC);
+  if (file < 0) throw Failure(kFailed, fmt::format("{}: cannot write: {}", path_, std::strerror(errno)));
+  ::close(file);
+  ::unlink(probe.c_str());
 }
 
 void OutputFile::write(const std::string& text) const {

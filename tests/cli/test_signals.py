@@ -17,6 +17,15 @@ from .test_compile_faults import traced  # noqa: F401
 ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
+@pytest.fixture(autouse=True)
+def signals_that_count():
+    """Programs inherit what is ignored, as shells do for commands in the background."""
+    before = {number: signal.signal(number, signal.default_int_handler) for number in ENDING}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
 def slow(path, times=60, size=1500):
     """Products that take the reference minutes."""
     nodes = [helper.make_node("MatMul", [f"x{i}" if i else "x", "x"], [f"x{i + 1}"]) for i in range(times)]
