@@ -50,6 +50,17 @@ TN_API const char* tn_version(void);
 TN_API tn_status* tn_system_json(char** json);
 TN_API void tn_string_release(char* text);
 
+/* ---- What a program tells people, and what it leaves behind ---- */
+
+/* Hears what people should know while a call is under way and that is no error: that it waits for another process,
+ * which file stays although it seemed to be left over. One handler for the whole process, none (NULL) at first. It is
+ * called from any thread, one call at a time; the message ends with the call. */
+TN_API void tn_set_message_handler(void (*handler)(void* user, const char* message), void* user);
+/* Removes everything that this process has written and that has not got its name yet: temporary files and staged
+ * artifacts. For a program that a signal is about to end; calls that write files fail afterwards. Waits for a
+ * publication that is giving names, so never call it from a signal handler: let a thread wait for the signal. */
+TN_API void tn_remove_temporary_files(void);
+
 /* ---- Status ---- */
 
 typedef enum tn_code {
@@ -241,6 +252,18 @@ typedef struct tn_comparison {
 TN_API tn_status* tn_value_compare(const tn_value* actual, const tn_value* expected, double rtol, double atol,
                                    tn_comparison* comparison);
 
+/* ---- Files ---- */
+
+/* Every function here that writes a file puts it in place with one rename, or leaves everything as it was, and
+ * replaces regular files only: a folder, link, pipe or device of that name is refused, naming the file and its kind. */
+
+/* Whether a file may be written under this path, as far as what has the name now tells. */
+TN_API tn_status* tn_file_check_replaceable(const char* path);
+TN_API tn_status* tn_file_write(const char* path, const void* data, size_t size);
+/* A whole regular file as text, which must not be larger than max_bytes. Never waits, as for the writer of a pipe.
+ * *size (which may be NULL) is the length without the zero at the end. Release with tn_string_release. */
+TN_API tn_status* tn_file_read(const char* path, size_t max_bytes, char** text, size_t* size);
+
 /* ---- Array files: NumPy's .npy and .npz ---- */
 
 /* NumPy has no name for some element types (bfloat16, float8, int4, ...) and saves their bytes: `unnamed` says which
@@ -384,6 +407,9 @@ TN_API tn_status* tn_context_file_describe(const char* path, char** json);
  * "<weights_name>-<8 digits>.bin" that no context file there names, or with "" only those that were left over.
  * Publishing does the latter. */
 TN_API tn_status* tn_folder_tidy(const char* folder, const char* weights_name);
+/* Gives the rest of a group its names where a publication into this folder was stopped between its first context file
+ * and its last. Does nothing when there was none. */
+TN_API tn_status* tn_folder_complete(const char* folder);
 TN_API void tn_artifact_release(tn_artifact* artifact);
 TN_API size_t tn_artifact_model_count(const tn_artifact* artifact);
 TN_API const char* tn_artifact_model_name(const tn_artifact* artifact, size_t model);

@@ -11,6 +11,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -91,6 +92,39 @@ TN_DTYPE_OF(bool, TN_BOOL)
 #undef TN_DTYPE_OF
 
 }  // namespace detail
+
+// What people should know while calls are under way; see tn_set_message_handler. One handler for the process, which
+// must not throw.
+inline void set_message_handler(std::function<void(const std::string&)> handler) {
+  // Never destroyed: threads may still speak while the process ends.
+  static auto* current = new std::function<void(const std::string&)>;
+  tn_set_message_handler(nullptr, nullptr);
+  *current = std::move(handler);
+  if (*current)
+    tn_set_message_handler(
+        [](void* user, const char* message) {
+          (*static_cast<std::function<void(const std::string&)>*>(user))(message);
+        },
+        current);
+}
+// For a program that a signal is about to end; see tn_remove_temporary_files.
+inline void remove_temporary_files() { tn_remove_temporary_files(); }
+
+// Throws, naming the kind, unless nothing or a regular file has this path.
+inline void check_replaceable(const std::string& path) {
+  detail::check(tn_file_check_replaceable(detail::c_text(path, "the path of a file")));
+}
+// Puts a file in place with one rename, or leaves everything as it was.
+inline void write_file(const std::string& path, std::string_view content) {
+  detail::check(tn_file_write(detail::c_text(path, "the path of a file"), content.data(), content.size()));
+}
+inline std::string read_file(const std::string& path, size_t max_bytes) {
+  char* text = nullptr;
+  size_t size = 0;
+  detail::check(tn_file_read(detail::c_text(path, "the path of a file"), max_bytes, &text, &size));
+  const detail::Owner<char, tn_string_release> owned(text);
+  return {text, size};
+}
 
 inline std::string version() { return tn_version(); }
 inline std::string system_json() {
@@ -586,6 +620,10 @@ inline std::string describe_context_file(const std::string& path) {
   char* text = nullptr;
   detail::check(tn_context_file_describe(detail::c_text(path, "the path of a model"), &text));
   return detail::take_text(text);
+}
+// Gives the rest of a half-published group its names.
+inline void complete_folder(const std::string& folder) {
+  detail::check(tn_folder_complete(detail::c_text(folder, "the path of a folder")));
 }
 // Removes what interrupted publications left.
 inline void tidy_folder(const std::string& folder, const std::string& weights_name) {

@@ -8,6 +8,9 @@
 
 #include <algorithm>
 
+#include "base/file_kind.h"
+#include "base/folder.h"
+
 namespace tenon {
 
 namespace {
@@ -114,7 +117,8 @@ Result<ConfinedFolders::Found> ConfinedFolders::walk(const FileHandle& start, st
     } else if (!pending.empty()) {
       return io_error("cannot open", text, ENOTDIR);
     } else {
-      if (!S_ISREG(info.st_mode)) return error(Code::Io, "'{}' is not a regular file", text);
+      if (!S_ISREG(info.st_mode))
+        return error(Code::Io, "'{}' is {}, not a regular file", text, file_kind(info.st_mode));
       if (confined && std::none_of(chain.folders().begin(), chain.folders().end(),
                                    [&](const FileHandle& folder) { return is_root(folder); }))
         return invalid_model("'{}' is a link to a file outside of the model's folder", text);
@@ -150,6 +154,8 @@ Result<ConfinedFolders> ConfinedFolders::around(const std::string& path) {
   }
   return folders;
 }
+
+Result<std::vector<std::string>> ConfinedFolders::names() const { return list_folder(roots_[0], "of the model"); }
 
 Result<FileHandle> ConfinedFolders::open(std::string_view name) const {
   TN_RETURN_IF_ERROR(check_name(name));

@@ -20,6 +20,8 @@ class ConfinedFolders {
 
   // Looks in each folder in turn.
   Result<FileHandle> open(std::string_view name) const;
+  // Every name in the first folder, sorted, whatever it leads to.
+  Result<std::vector<std::string>> names() const;
 
  private:
   struct Found {

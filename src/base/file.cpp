@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/file_kind.h"
+
 namespace tenon {
 
 FileHandle& FileHandle::operator=(FileHandle&& other) noexcept {
@@ -42,7 +44,7 @@ Result<int64_t> regular_file_size(const FileHandle& file, const std::string& nam
   struct stat info;
   if (::fstat(file.get(), &info) != 0) return io_error("cannot examine", name, errno);
   if (S_ISDIR(info.st_mode)) return error(Code::Io, "'{}' is a folder, not a file", name);
-  if (!S_ISREG(info.st_mode)) return error(Code::Io, "'{}' is not a regular file", name);
+  if (!S_ISREG(info.st_mode)) return error(Code::Io, "'{}' is {}, not a regular file", name, file_kind(info.st_mode));
   return static_cast<int64_t>(info.st_size);
 }
 

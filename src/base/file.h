@@ -28,7 +28,7 @@ class FileHandle {
   int descriptor_ = -1;
 };
 
-// Opens a regular file for reading; a folder, pipe or device is refused, and never waited for.
+// Opens a regular file for reading; a folder, pipe or device is refused by its kind, and never waited for.
 // Fails with NotFound when there is no such file, else Io.
 Result<FileHandle> open_for_reading(const std::string& path);
 // The size of an opened file, which must be a regular one. `name` is for the message.
@@ -72,7 +72,8 @@ Result<std::shared_ptr<Buffer>> read_region(const FileHandle& file, int64_t offs
                                             const std::string& name);
 
 // Makes `path` a file of these pieces in order, or leaves it as it was: written under a temporary name in the same
-// folder, synced, renamed, folder synced. An existing file (or link) of that name is replaced.
+// folder, synced, renamed, folder synced. An existing file of that name is replaced if it is a regular one; a link,
+// pipe, device or folder is refused (base/file_kind.h).
 Status write_file_atomically(const std::string& path, std::span<const std::string_view> pieces);
 
 // "<what> '<name>': <text of errno>" as NotFound for a missing file, else Io.

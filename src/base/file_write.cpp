@@ -4,9 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 
 #include "base/file.h"
+#include "base/file_kind.h"
+#include "base/temporaries.h"
 
 namespace tenon {
 
@@ -23,13 +24,16 @@ Status write_piece(const FileHandle& file, std::string_view piece, const std::st
   return {};
 }
 
-Status write_and_rename(const FileHandle& folder, const std::string& temporary, const std::string& final_name,
-                        const std::string& path, std::span<const std::string_view> pieces) {
-  FileHandle file(::openat(folder.get(), temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file.is_open()) return io_error("cannot create a file for", path, errno);
+Status write_and_rename(const FileHandle& folder, const std::string& final_name, const std::string& path,
+                        std::span<const std::string_view> pieces) {
+  FileHandle file;
+  auto made = TemporaryName::make_file(folder, file);
+  if (!made.ok()) return std::move(made).status().in(path);
+  const std::string& temporary = (*made)->name();
   const auto publish = [&]() -> Status {
     for (std::string_view piece : pieces) TN_RETURN_IF_ERROR(write_piece(file, piece, path));
     if (::fsync(file.get()) != 0) return io_error("cannot sync", path, errno);
+    TN_RETURN_IF_ERROR(check_replaceable(folder.get(), final_name, path));
     if (::renameat(folder.get(), temporary.c_str(), folder.get(), final_name.c_str()) != 0)
       return io_error("cannot rename to", path, errno);
     return {};
@@ -42,7 +46,6 @@ Status write_and_rename(const FileHandle& folder, const std::string& temporary, 
 }  // namespace
 
 Status write_file_atomically(const std::string& path, std::span<const std::string_view> pieces) {
-  static std::atomic<uint64_t> counter{0};
   const size_t slash = path.rfind('/');
   const std::string folder_path = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
   const std::string final_name = slash == std::string::npos ? path : path.substr(slash + 1);
@@ -50,9 +53,9 @@ Status write_file_atomically(const std::string& path, std::span<const std::strin
     return invalid_argument("'{}' is not the name of a file", path);
   FileHandle folder(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.is_open()) return io_error("cannot open the folder", folder_path, errno);
-  // Short whatever the final name is, so that a name of the longest allowed length works.
-  const std::string temporary = fmt::format(".tenon-{}-{}.tmp", ::getpid(), counter.fetch_add(1));
-  TN_RETURN_IF_ERROR(write_and_rename(folder, temporary, final_name, path, pieces));
+  // Before anything is written.
+  TN_RETURN_IF_ERROR(check_replaceable(folder.get(), final_name, path));
+  TN_RETURN_IF_ERROR(write_and_rename(folder, final_name, path, pieces));
   if (::fsync(folder.get()) != 0) return io_error("cannot sync the folder", folder_path, errno);
   return {};
 }

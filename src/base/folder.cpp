@@ -3,11 +3,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+
+#include "base/file_kind.h"
 
 namespace tenon {
 
@@ -38,6 +39,11 @@ bool exists(const std::string& path) {
   return ::lstat(path.c_str(), &info) == 0;
 }
 
+bool is_there(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0;
+}
+
 Status make_folders(const std::string& path) {
   if (is_folder(path)) return {};
   if (const std::string above = folder_of(path); above != path) TN_RETURN_IF_ERROR(make_folders(above));
@@ -46,18 +52,31 @@ Status make_folders(const std::string& path) {
   return is_folder(path) ? sync_folder(folder_of(path)) : io_error("cannot make the folder", path, ENOTDIR);
 }
 
-Result<std::vector<std::string>> list_folder(const std::string& path, bool folders) {
-  DIR* opened = ::opendir(path.c_str());
-  if (!opened) return io_error("cannot read the folder", path, errno);
-  std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(opened)) {
-    const std::string name = entry->d_name;
-    struct stat info;
-    if (name == "." || name == ".." || ::stat((path + "/" + name).c_str(), &info) != 0) continue;
-    if (folders ? S_ISDIR(info.st_mode) : S_ISREG(info.st_mode)) names.push_back(name);
+Result<std::vector<std::string>> list_folder(const FileHandle& folder, const std::string& name_for_messages) {
+  // A position of its own, and a handle that closing the list may close.
+  const int own = ::openat(folder.get(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* opened = own < 0 ? nullptr : ::fdopendir(own);
+  if (!opened) {
+    const int problem = errno;
+    if (own >= 0) ::close(own);
+    return io_error("cannot read the folder", name_for_messages, problem);
   }
+  std::vector<std::string> names;
+  while (const dirent* entry = ::readdir(opened))
+    if (const std::string_view name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
   ::closedir(opened);
   std::ranges::sort(names);
+  return names;
+}
+
+Result<std::vector<std::string>> list_folder(const std::string& path, bool folders) {
+  TN_ASSIGN_OR_RETURN(const FileHandle folder, open_folder(path));
+  TN_ASSIGN_OR_RETURN(auto names, list_folder(folder, path));
+  std::erase_if(names, [&](const std::string& name) {
+    struct stat info;
+    if (::fstatat(folder.get(), name.c_str(), &info, 0) != 0) return true;
+    return folders ? !S_ISDIR(info.st_mode) : !S_ISREG(info.st_mode);
+  });
   return names;
 }
 
@@ -68,6 +87,7 @@ Status sync_folder(const std::string& path) {
 }
 
 Status rename_file(const std::string& from, const std::string& to) {
+  TN_RETURN_IF_ERROR(check_replaceable(to));
   if (::rename(from.c_str(), to.c_str()) != 0) return io_error("cannot write", to, errno);
   return {};
 }
@@ -77,37 +97,32 @@ Status remove_file(const std::string& path) {
   return {};
 }
 
-void remove_flat_folder(const std::string& path) {
-  DIR* opened = ::opendir(path.c_str());
-  if (!opened) return;
-  std::vector<std::string> names;
-  while (const dirent* entry = ::readdir(opened)) names.emplace_back(entry->d_name);
-  ::closedir(opened);
-  for (const std::string& name : names)
-    if (name != "." && name != "..") ::unlink((path + "/" + name).c_str());
-  ::rmdir(path.c_str());
+Result<FileHandle> open_folder(const std::string& path) {
+  FileHandle folder(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.is_open()) return io_error("cannot open the folder", path, errno);
+  return folder;
 }
 
-Result<FileLock> FileLock::wait(const std::string& path) {
-  FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file.is_open()) return io_error("cannot open", path, errno);
-  while (::flock(file.get(), LOCK_EX) != 0)
-    if (errno != EINTR) return io_error("cannot lock", path, errno);
-  return FileLock(std::move(file));
+Result<FileHandle> open_folder_in(int parent, const std::string& name) {
+  FileHandle folder(::openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!folder.is_open()) return io_error("cannot open the folder", name, errno);
+  return folder;
 }
 
-Result<FileLock> FileLock::make(const std::string& path) {
-  FileHandle file(::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file.is_open()) return io_error("cannot make", path, errno);
-  if (::flock(file.get(), LOCK_EX) != 0) return io_error("cannot lock", path, errno);
-  return FileLock(std::move(file));
-}
-
-bool FileLock::is_free(const std::string& path) {
-  const FileHandle file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  // Without a lock file the maker was stopped before it could lock, or after it was done.
-  if (!file.is_open()) return errno == ENOENT;
-  return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0;
+bool remove_flat_folder(int parent, const std::string& name, std::string_view last) {
+  {
+    const auto folder = open_folder_in(parent, name);
+    struct stat info;
+    if (!folder.ok()) return ::fstatat(parent, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
+    const auto names = list_folder(*folder, name);
+    if (!names.ok()) return false;
+    bool all_gone = true;
+    for (const std::string& file : *names)
+      if (file != last) all_gone = ::unlinkat(folder->get(), file.c_str(), 0) == 0 && all_gone;
+    if (!all_gone) return false;
+    if (!last.empty()) ::unlinkat(folder->get(), std::string(last).c_str(), 0);
+  }
+  return ::unlinkat(parent, name.c_str(), AT_REMOVEDIR) == 0 || errno == ENOENT;
 }
 
 }  // namespace tenon

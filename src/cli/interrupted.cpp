@@ -18,7 +18,7 @@ namespace {
 
 // Whoever publishes holds a lock on this file until the folder goes.
 bool is_at_work(const fs::path& staging) {
-  const int file = ::open((staging / "lock").c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open((staging / ".tenon-lock").c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (file < 0) return false;
   const bool is_held = ::flock(file, LOCK_SH | LOCK_NB) != 0;
   ::close(file);
@@ -29,8 +29,8 @@ std::vector<fs::path> stale_staging_folders(const std::string& folder) {
   std::vector<fs::path> found;
   std::error_code problem, ignored;
   for (fs::directory_iterator entry(folder, problem), end; !problem && entry != end; entry.increment(problem))
-    if (entry->path().filename().string().starts_with(".tenon-staging-") && entry->is_directory(ignored) &&
-        !is_at_work(entry->path()))
+    if (entry->path().filename().string().starts_with(".tenon-staging-") &&
+        fs::is_directory(entry->symlink_status(ignored)) && !is_at_work(entry->path()))
       found.push_back(entry->path());
   std::sort(found.begin(), found.end());
   return found;

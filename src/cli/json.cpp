@@ -20,6 +20,10 @@ std::string plain_words(std::string message) {
   return message;
 }
 
+// Copies, destruction and printing go down one level of the stack for each. Plans of the deepest models that load need
+// a thousand.
+constexpr size_t kMostNesting = 2000;
+
 // Builds values from what the parser finds. nlohmann's own ordered objects look every key up in a list.
 class JsonBuilder final : public nlohmann::json_sax<ordered_json> {
  public:
@@ -59,6 +63,8 @@ class JsonBuilder final : public nlohmann::json_sax<ordered_json> {
     return true;
   }
   bool open(Json value) {
+    if (open_.size() >= kMostNesting)
+      throw std::runtime_error(fmt::format("lists and objects are nested more than {} deep", kMostNesting));
     open_.push_back(std::move(value));
     return true;
   }

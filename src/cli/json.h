@@ -26,7 +26,7 @@ class Json {
   Json(Array value) : value_(std::move(value)) {}
   Json(Object value) : value_(std::move(value)) {}
 
-  // Throws std::runtime_error on text that is not JSON.
+  // Throws std::runtime_error on text that is not JSON, or nested deeper than the stack allows.
   static Json parse(const std::string& text);
   // Indented; text that is not UTF-8 is replaced, numbers that are not finite become null.
   std::string dump() const;

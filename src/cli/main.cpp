@@ -4,6 +4,7 @@
 #include "cli/arguments.h"
 #include "cli/compile/validate.h"
 #include "cli/failure.h"
+#include "cli/signals.h"
 #include "tenon/tenon.hpp"
 
 namespace {
@@ -26,6 +27,7 @@ bool wants_json(int count, char** values) {
 }
 
 int fail(Console& console, int code, const std::string& message) {
+  wait_if_ending();
   console.discard();
   console.end_progress();
   console.error(message);
@@ -33,6 +35,17 @@ int fail(Console& console, int code, const std::string& message) {
   console.finish();
   return code;
 }
+
+// While it lives, people see what the library says during its calls.
+class Listening {
+ public:
+  explicit Listening(const Console& console) {
+    tenon::set_message_handler([&console](const std::string& text) { console.warning(text); });
+  }
+  ~Listening() { tenon::set_message_handler({}); }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+};
 
 int run(int count, char** values) {
   Request request;
@@ -44,6 +57,7 @@ int run(int count, char** values) {
     return fail(console, failure.code(), failure.what());
   }
   Console console(request.settings);
+  const Listening listening(console);
   try {
     Exit code = kDone;
     if (request.command)
@@ -71,5 +85,8 @@ int main(int count, char** values) {
   // A file that may not grow further is an error with a reason, not the end.
   std::signal(SIGXFSZ, SIG_IGN);
   if (count == 5 && std::string_view(values[1]) == kCheckStaged) return check_staged(values[2], values[3], values[4]);
-  return run(count, values);
+  handle_ending_signals();
+  const int code = run(count, values);
+  wait_if_ending();
+  return code;
 }

@@ -7,7 +7,7 @@ namespace cli {
 
 // A file that a command will write. Says before any work is done when that must not or cannot happen:
 // Failure(kUsage) when it is one of the files that are read or written, or that these refer to, Failure(kFailed) when
-// it exists and may not be overwritten, or when its folder is not there or does not take files.
+// it exists and may not be overwritten or is no regular file, or when its folder is not there or does not take files.
 class OutputFile {
  public:
   OutputFile(std::string flag, std::string path) : flag_(std::move(flag)), path_(std::move(path)) {}
@@ -19,8 +19,6 @@ class OutputFile {
   void write(const std::string& text) const;
 
  private:
-  void check_writable() const;
-
   std::string flag_, path_;
 };
 

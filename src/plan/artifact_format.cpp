@@ -101,6 +101,14 @@ std::string frame_to_bytes(ArtifactFrame& frame) {
   return out.take();
 }
 
+std::optional<Hash128> content_id_in_header(std::string_view start) {
+  if (start.size() < static_cast<size_t>(kHeaderBytes) || !check_kind(start).ok()) return std::nullopt;
+  ByteReader in(start.substr(kHashedHeaderBytes - sizeof(Hash128)));
+  const Hash128 content_id = in.get_hash();
+  if (in.get_hash() != hash_bytes(start.substr(0, kHashedHeaderBytes))) return std::nullopt;
+  return content_id;
+}
+
 Result<ArtifactFrame> read_frame(std::string_view file) {
   ArtifactFrame frame;
   TN_RETURN_IF_ERROR(check_header(file, frame.content_id));

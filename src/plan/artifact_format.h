@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -50,6 +51,8 @@ struct ArtifactFrame {
 
 // Header and table; sets the content id.
 std::string frame_to_bytes(ArtifactFrame& frame);
+// The content id that an undamaged header claims; none for anything else. `start` are the first bytes of a file.
+std::optional<Hash128> content_id_in_header(std::string_view start);
 // Checks header and table against each other and against the length of the file, the padding between sections, and
 // the hashes of the sections that are not large. Touches no byte of the others.
 Result<ArtifactFrame> read_frame(std::string_view file);

@@ -11,6 +11,7 @@
 #include "plan/context_model.h"
 #include "plan/tensor_bytes.h"
 #include "providers/provider.h"
+#include "runtime/weights_files.h"
 #include "wire/external_data.h"
 
 namespace tenon {
@@ -40,31 +41,26 @@ Result<Face> read_face(std::string_view bytes, std::shared_ptr<const void> owner
   return face;
 }
 
-// Finds weights files by content id in a folder. Thread-safe.
+// The other weights files that a baked one refers to, each opened once. Thread-safe.
 class OtherFiles {
  public:
-  OtherFiles(std::string folder, ArtifactOptions options) : folder_(std::move(folder)), options_(std::move(options)) {}
+  // `path` as for ConfinedFolders::around, or "": only the folder itself.
+  OtherFiles(std::string path, std::string folder, ArtifactOptions options)
+      : path_(std::move(path)), folder_(std::move(folder)), options_(std::move(options)) {}
 
   Result<std::shared_ptr<const Artifact>> find(const Hash128& id) {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_);
     for (const auto& known : opened_)
       if (known->content_id() == id) return known;
-    // The name of a weights file ends with the beginning of its content id.
-    const std::string ending = "-" + id.hex().substr(0, 8) + ".bin";
-    TN_ASSIGN_OR_RETURN(const auto names, list_folder(folder_));
-    for (const std::string& name : names) {
-      if (!name.ends_with(ending)) continue;
-      TN_ASSIGN_OR_RETURN(auto found, Artifact::open(folder_ + "/" + name, options_));
-      if (found->content_id() != id) continue;
-      opened_.push_back(found);
-      return found;
-    }
-    return error(Code::NotFound, "the weights file *{} ({}) that part of the weights are in is not in '{}'", ending,
-                 id.hex(), folder_);
+    TN_ASSIGN_OR_RETURN(const auto folders,
+                        path_.empty() ? ConfinedFolders::at(folder_) : ConfinedFolders::around(path_));
+    TN_ASSIGN_OR_RETURN(auto found, find_weights_file(folders, folder_, id, options_));
+    opened_.push_back(found);
+    return found;
   }
 
  private:
-  std::string folder_;
+  std::string path_, folder_;
   ArtifactOptions options_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Artifact>> opened_;
@@ -75,7 +71,7 @@ class FileImage final : public Image {
   FileImage(std::string where, std::vector<Face> faces, std::shared_ptr<const Artifact> file, const std::string& folder,
             const OpenOptions& options)
       : where_(std::move(where)), faces_(std::move(faces)), file_(std::move(file)),
-        others_(folder, {options.map, options.verify_weights, knows_family}), folders_{folder} {
+        others_(faces_[0].path, folder, {options.map, options.verify_weights, knows_family}), folders_{folder} {
     folders_.insert(folders_.end(), options.source_dirs.begin(), options.source_dirs.end());
   }
 

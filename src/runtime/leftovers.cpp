@@ -1,21 +1,26 @@
 #include "runtime/leftovers.h"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <set>
 #include <utility>
 
+#include "base/file_kind.h"
 #include "base/folder.h"
-#include "plan/context_model.h"
+#include "base/messages.h"
+#include "plan/artifact_read.h"
+#include "runtime/needed_weights.h"
+#include "runtime/weights_files.h"
 
 namespace tenon {
 
 namespace {
-
-// Context files that name a weights file are small; what is larger is something else.
-constexpr int64_t kMostContextBytes = int64_t{16} << 20;
 
 bool is_weights_name(const std::string& name, const std::string& stem) {
   constexpr size_t kDigits = 8;
@@ -40,59 +45,57 @@ std::vector<std::string> noted_weights(const std::string& staging) {
   return names;
 }
 
-// The weights files that context files of a folder name, and those that these refer to.
-std::set<std::string> needed_weights(const std::string& folder, const std::vector<std::string>& names) {
-  std::set<std::string> needed;
-  for (const std::string& name : names)
-    if (auto weights = weights_named_by(folder + "/" + name); !weights.empty()) needed.insert(std::move(weights));
-  std::set<std::string> more;
-  for (const std::string& name : needed) {
-    const auto file = Artifact::open(folder + "/" + name);
-    // What a file that cannot be read refers to is not known, so everything stays.
-    if (!file.ok() && exists(folder + "/" + name)) return {names.begin(), names.end()};
-    if (!file.ok()) continue;
-    more.merge(files_referred_to(**file, names));
-  }
-  needed.merge(more);
-  return needed;
-}
-
 }  // namespace
 
-std::string weights_named_by(const std::string& context_path) {
-  const auto file = MappedFile::open(context_path);
-  if (!file.ok() || (*file)->size() > kMostContextBytes) return "";
-  const auto model = wire::parse_model((*file)->view(), {});
-  if (!model.ok() || !is_context_model(*model)) return "";
-  const auto context = read_context_model(*model);
-  return context.ok() && !context->embedded ? std::string(context->file_name) : "";
-}
-
-// The end of its name, whoever named it.
-static std::string weights_ending(const Hash128& id) { return "-" + id.hex().substr(0, 8) + ".bin"; }
-
-std::set<std::string> files_referred_to(const Artifact& weights, const std::vector<std::string>& names) {
-  std::set<std::string> endings, files;
-  for (const PackedRecord& record : weights.contents().packed)
-    if (record.file != Hash128()) endings.insert(weights_ending(record.file));
-  for (const std::string& name : names)
-    if (std::ranges::any_of(endings, [&](const std::string& ending) { return name.ends_with(ending); }))
-      files.insert(name);
-  return files;
+std::vector<std::string> weights_used_by(const std::string& folder, const std::vector<std::string>& contexts) {
+  std::set<std::string> all;
+  const auto names = list_folder(folder);
+  for (const std::string& context : contexts) {
+    const auto named = weights_named_by(folder, context);
+    if (!named.ok() || !names.ok()) continue;
+    for (const std::string& weights : *named) {
+      all.insert(weights);
+      if (auto more = files_referred_to(folder, weights, *names); more.ok()) all.merge(*more);
+    }
+  }
+  return {all.begin(), all.end()};
 }
 
 bool has_weights_file(const std::string& folder, const Hash128& id) {
-  const auto names = list_folder(folder);
-  if (!names.ok()) return false;
-  const std::string ending = weights_ending(id);
-  return std::ranges::any_of(*names, [&](const std::string& name) {
-    if (!name.ends_with(ending)) return false;
-    const auto file = Artifact::open(folder + "/" + name);
-    return file.ok() && (*file)->content_id() == id;
-  });
+  const auto folders = ConfinedFolders::at(folder);
+  return folders.ok() && find_weights_file(*folders, folder, id, {}).ok();
 }
 
 namespace {
+
+// What a staging folder whose maker is gone may be: one that was stopped before it had its mark has nothing in it.
+enum class Staging { InUseOrUnknown, Empty, Marked };
+
+struct StaleStaging {
+  Staging state = Staging::InUseOrUnknown;
+  std::optional<FileLock> lock;  // while something is done with it
+};
+
+StaleStaging examine(int parent, const std::string& name) {
+  const auto folder = open_folder_in(parent, name);
+  if (!folder.ok()) return {};
+  if (auto lock = FileLock::take(*folder, std::string(kLockName), kMark)) return {Staging::Marked, std::move(lock)};
+  const auto files = list_folder(*folder, name);
+  if (!files.ok()) return {};
+  if (files->empty()) return {Staging::Empty, std::nullopt};
+  // The mark was made and not written yet.
+  if (auto lock = FileLock::take(*folder, std::string(kLockName), ""); lock && files->size() == 1)
+    return {Staging::Empty, std::move(lock)};
+  return {};
+}
+
+// The staging folders in a folder that nobody works on.
+std::vector<std::string> staging_folders(const FileHandle& folder, const std::string& path) {
+  auto names = list_folder(folder, path);
+  if (!names.ok()) return {};
+  std::erase_if(*names, [](const std::string& name) { return !name.starts_with(kStagingPrefix); });
+  return *names;
+}
 
 bool is_newer(const std::string& path, const std::string& other) {
   struct stat a{}, b{};
@@ -100,18 +103,24 @@ bool is_newer(const std::string& path, const std::string& other) {
   return std::pair(a.st_mtim.tv_sec, a.st_mtim.tv_nsec) > std::pair(b.st_mtim.tv_sec, b.st_mtim.tv_nsec);
 }
 
-// Whether a publication stopped between its context files, and one that it did not come to is still as it was. Then
-// the staging folder is what tells, until somebody publishes these files again.
-bool is_half_done(const std::string& folder, const std::string& staging) {
+// The staged context files of a publication that stopped after its first one, as far as nobody has published these
+// names since. While there are some, the staging folder is what tells.
+std::vector<std::string> unreplaced(const std::string& folder, const std::string& staging) {
   const auto staged = list_folder(staging), names = list_folder(folder);
-  if (!staged.ok() || !names.ok()) return false;
+  std::vector<std::string> result;
+  if (!staged.ok() || !names.ok()) return result;
+  const auto named = [](const std::string& where, const std::string& name) {
+    const auto weights = weights_named_by(where, name);
+    return weights.ok() ? *weights : std::set<std::string>();
+  };
   for (const std::string& name : *staged) {
-    const std::string weights = weights_named_by(staging + "/" + name);
+    const auto weights = named(staging, name);
     if (weights.empty() || is_newer(folder + "/" + name, staging + "/" + name)) continue;
-    for (const std::string& other : *names)
-      if (other != name && weights_named_by(folder + "/" + other) == weights) return true;
+    if (std::ranges::any_of(*names,
+                            [&](const std::string& other) { return other != name && named(folder, other) == weights; }))
+      result.push_back(name);
   }
-  return false;
+  return result;
 }
 
 // Whether all of the candidates that nobody needs are gone now.
@@ -122,28 +131,56 @@ bool remove_unneeded(const std::string& folder, const std::vector<std::string>& 
   for (const std::string& name : *names)
     if (std::ranges::find(candidates, name) != candidates.end()) surplus.push_back(name);
   if (surplus.empty()) return true;
-  const std::set<std::string> needed = needed_weights(folder, *names);
-  bool all_gone = true;
-  for (const std::string& name : surplus) {
-    // Only what is surely ours.
-    if (needed.contains(name) || !Artifact::open(folder + "/" + name).ok()) continue;
-    all_gone = remove_file(folder + "/" + name).ok() && all_gone;
+  const auto needed = needed_weights(folder);
+  std::erase_if(surplus, [&](const std::string& name) {
+    // Only what is surely ours, and no link.
+    return (needed.ok() && needed->contains(name)) || !check_replaceable(folder + "/" + name).ok() ||
+           !Artifact::open(folder + "/" + name).ok();
+  });
+  if (!needed.ok() && !surplus.empty()) {
+    tell(fmt::format("'{}' stays in '{}', because a file there that may still need it cannot be read: {}",
+                     fmt::join(surplus, "', '"), folder, needed.status().to_string()));
+    return false;
   }
+  bool all_gone = true;
+  for (const std::string& name : surplus) all_gone = remove_file(folder + "/" + name).ok() && all_gone;
   return all_gone;
 }
 
 }  // namespace
 
-void remove_stale_staging(const std::string& folder) {
-  const auto names = list_folder(folder, true);
-  if (!names.ok()) return;
-  for (const std::string& name : *names) {
+Status complete_publications(const std::string& folder) {
+  TN_ASSIGN_OR_RETURN(const FileHandle opened, open_folder(folder));
+  for (const std::string& name : staging_folders(opened, folder)) {
+    const StaleStaging staging = examine(opened.get(), name);
+    if (staging.state != Staging::Marked) continue;
     const std::string path = folder + "/" + name;
-    if (!name.starts_with(kStagingPrefix) || !FileLock::is_free(path + "/" + std::string(kLockName))) continue;
-    if (is_half_done(folder, path)) continue;
-    // What stays for want of a right is found again next time, by the note.
-    if (remove_unneeded(folder, noted_weights(path))) remove_flat_folder(path);
+    const std::vector<std::string> missing = unreplaced(folder, path);
+    for (const std::string& context : missing)
+      TN_RETURN_IF_ERROR(rename_file(path + "/" + context, folder + "/" + context));
+    if (missing.empty()) continue;
+    TN_RETURN_IF_ERROR(sync_folder(folder));
+    tell(fmt::format("'{}': an interrupted command had replaced a part of a group; replaced '{}' too", folder,
+                     fmt::join(missing, "', '")));
   }
+  return {};
+}
+
+void remove_stale_staging(const std::string& folder) {
+  const auto opened = open_folder(folder);
+  if (!opened.ok()) return;
+  for (const std::string& name : staging_folders(*opened, folder)) {
+    const StaleStaging staging = examine(opened->get(), name);
+    if (staging.state == Staging::InUseOrUnknown) continue;
+    const std::string path = folder + "/" + name;
+    if (staging.state == Staging::Marked && !unreplaced(folder, path).empty()) continue;
+    // What stays for want of a right is found again next time, by the note.
+    if (staging.state == Staging::Marked && !remove_unneeded(folder, noted_weights(path))) continue;
+    remove_flat_folder(opened->get(), name, kLockName);
+  }
+  // A folder that was a staging folder itself until it got its name.
+  if (FileLock::take(*opened, std::string(kLockName), kMark))
+    ::unlinkat(opened->get(), std::string(kLockName).c_str(), 0);
 }
 
 void remove_unnamed_weights(const std::string& folder, const std::string& stem,

@@ -1,15 +1,16 @@
 #include "runtime/publication.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <optional>
 #include <set>
 
+#include "base/file_kind.h"
 #include "plan/artifact_read.h"
 #include "plan/context_model.h"
 #include "runtime/leftovers.h"
@@ -19,29 +20,10 @@ namespace tenon {
 
 namespace {
 
-std::string staging_name() {
-  static std::atomic<int> count{0};
-  return fmt::format("{}{}-{}", kStagingPrefix, ::getpid(), count++);
-}
-
-// What context files that will be replaced name, and the files that these weights refer to.
-std::vector<std::string> weights_of(const std::string& folder, const std::vector<std::string>& contexts) {
-  std::vector<std::string> weights;
-  for (const std::string& name : contexts)
-    if (auto file = weights_named_by(folder + "/" + name); !file.empty()) weights.push_back(std::move(file));
-  const auto names = list_folder(folder);
-  for (size_t i = 0, count = weights.size(); i < count && names.ok(); ++i) {
-    const auto file = Artifact::open(folder + "/" + weights[i]);
-    if (!file.ok()) continue;
-    for (const std::string& name : files_referred_to(**file, *names)) weights.push_back(name);
-  }
-  return weights;
-}
-
 // Whether the new weights may have their name. A file that is not what its name says is nobody's.
 Status check_weights_name(const std::string& path, const Hash128& content_id, bool overwrite) {
   if (!exists(path)) return {};
-  if (is_folder(path)) return invalid_argument("'{}' is a folder; remove it, or choose another name", path);
+  TN_RETURN_IF_ERROR(check_replaceable(path));
   const auto other = Artifact::open(path);
   if (other.ok() && (*other)->content_id() == content_id) return {};
   // Eight digits may be those of another file too, which somebody may need.
@@ -88,7 +70,13 @@ Result<std::unique_ptr<Publication>> Publication::stage(const Image& image, cons
 }
 
 Publication::~Publication() {
-  if (!staging_.empty()) remove_flat_folder(staging_);
+  if (staging_name_) remove_flat_folder(staging_parent_.get(), staging_name_->name(), kLockName);
+}
+
+// What is left of it is nobody's: like the leftovers of others it goes, or stays while it tells something.
+void Publication::forget_staging() {
+  lock_.reset();
+  staging_name_.reset();
 }
 
 std::string Publication::path(size_t model) const { return staging_ + "/" + options_.names[model]; }
@@ -116,9 +104,7 @@ Status Publication::check_bases() const {
 Status Publication::check_free() const {
   if (exists(folder_) && !is_folder(folder_))
     return invalid_argument("'{}' is a file; a folder is needed there", folder_);
-  for (const std::string& name : options_.names)
-    if (is_folder(folder_ + "/" + name))
-      return invalid_argument("'{}/{}' is a folder; remove it, or choose another name", folder_, name);
+  for (const std::string& name : options_.names) TN_RETURN_IF_ERROR(check_replaceable(folder_ + "/" + name));
   if (options_.overwrite) return {};
   for (const std::string& name : options_.names)
     if (exists(folder_ + "/" + name))
@@ -135,15 +121,13 @@ Status Publication::make_staging() {
   // Nobody may take a folder for stale before it has its lock.
   TN_ASSIGN_OR_RETURN(const FileLock making, FileLock::wait(parent));
   remove_stale_staging(parent);
-  std::string name = parent + "/" + staging_name();
-  // Another container may have a process of the same number.
-  while (::mkdir(name.c_str(), 0777) != 0) {
-    if (errno != EEXIST) return io_error("cannot make the folder", name, errno);
-    name = parent + "/" + staging_name();
-  }
-  staging_ = name;
-  TN_ASSIGN_OR_RETURN(FileLock lock, FileLock::make(staging_ + "/" + std::string(kLockName)));
-  lock_ = std::make_unique<FileLock>(std::move(lock));
+  TN_ASSIGN_OR_RETURN(staging_parent_, open_folder(parent));
+  auto made = TemporaryName::make_folder(staging_parent_, kStagingPrefix);
+  if (!made.ok()) return std::move(made).status().in(parent);
+  staging_name_ = std::move(*made);
+  staging_ = parent + "/" + staging_name_->name();
+  TN_ASSIGN_OR_RETURN(staging_folder_, open_folder_in(staging_parent_.get(), staging_name_->name()));
+  TN_ASSIGN_OR_RETURN(lock_, FileLock::make(staging_folder_, std::string(kLockName), kMark));
   return {};
 }
 
@@ -194,35 +178,41 @@ Status Publication::write_context(const Image& image, size_t model, std::string_
 }
 
 Status Publication::publish() {
-  std::optional<FileLock> naming;
   if (is_new_folder_) {
-    // Without its lock file the staging folder would pass for a stale one.
-    TN_ASSIGN_OR_RETURN(naming, FileLock::wait(folder_of(folder_)));
-  }
-  if (is_new_folder_ && !is_folder(folder_)) {
-    TN_RETURN_IF_ERROR(check_bases());
-    TN_RETURN_IF_ERROR(remove_file(staging_ + "/" + std::string(kLockName)));
-    // Fails when somebody else made the folder meanwhile and put something there.
-    if (::rename(staging_.c_str(), folder_.c_str()) == 0) {
-      staging_.clear();
-      return sync_folder(folder_of(folder_));
-    }
-    if (errno != ENOTEMPTY && errno != EEXIST) return io_error("cannot write", folder_, errno);
+    TN_ASSIGN_OR_RETURN(const FileLock naming, FileLock::wait(folder_of(folder_)));
+    bool done = false;
+    TN_RETURN_IF_ERROR(publish_as_folder(done));
+    if (done) return {};
   }
   TN_ASSIGN_OR_RETURN(const FileLock folder_lock, FileLock::wait(folder_));
   return publish_into_folder();
+}
+
+// The mark goes last: a staging folder without it would stay for ever, a folder with it is tidied up.
+Status Publication::publish_as_folder(bool& done) {
+  if (is_folder(folder_)) return {};
+  TN_RETURN_IF_ERROR(check_bases());
+  const auto hold = hold_temporaries();
+  // Fails when somebody else made the folder meanwhile and put something there.
+  if (::renameat(staging_parent_.get(), staging_name_->name().c_str(), AT_FDCWD, folder_.c_str()) != 0)
+    return errno == ENOTEMPTY || errno == EEXIST ? Status() : io_error("cannot write", folder_, errno);
+  done = true;
+  staging_name_.reset();
+  ::unlinkat(staging_folder_.get(), std::string(kLockName).c_str(), 0);
+  return sync_folder(folder_of(folder_));
 }
 
 Status Publication::publish_into_folder() {
   TN_RETURN_IF_ERROR(check_free());
   // Under the lock: nobody removes them from now on.
   TN_RETURN_IF_ERROR(check_bases());
-  std::vector<std::string> leftovers = weights_of(folder_, options_.names);
+  std::vector<std::string> leftovers = weights_used_by(folder_, options_.names);
   if (!weights_name_.empty()) {
     const std::string path = folder_ + "/" + weights_name_;
     TN_RETURN_IF_ERROR(check_weights_name(path, written_.content_id, options_.overwrite));
     if (!exists(path)) leftovers.push_back(weights_name_);
   }
+  const auto hold = hold_temporaries();
   // Beside a folder that somebody else made meanwhile nobody would look for it.
   if (!is_new_folder_) TN_RETURN_IF_ERROR(write_note(staging_, leftovers));
   const Status status = move_files(staging_, folder_, weights_name_, options_.names);
@@ -230,9 +220,7 @@ Status Publication::publish_into_folder() {
     remove_unnamed_weights(folder_, "", leftovers);
     return status;
   }
-  // From here on the staging folder is a leftover like any other: of a group that is replaced in part it stays.
-  lock_.reset();
-  staging_.clear();
+  forget_staging();
   remove_stale_staging(folder_);
   return status;
 }

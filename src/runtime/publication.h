@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/folder.h"
+#include "base/temporaries.h"
 #include "runtime/write_image.h"
 
 namespace tenon {
@@ -41,13 +43,17 @@ class Publication {
   Status check_names() const;
   Status check_bases() const;
   Status check_free() const;
+  Status publish_as_folder(bool& done);
   Status publish_into_folder();
+  void forget_staging();
 
   std::string folder_;
   PublishOptions options_;
   std::string staging_;         // the folder with the new files
   bool is_new_folder_ = false;  // staging_ becomes the folder itself
-  std::unique_ptr<FileLock> lock_;
+  FileHandle staging_parent_, staging_folder_;
+  std::unique_ptr<TemporaryName> staging_name_;
+  std::optional<FileLock> lock_;
   std::string weights_name_;
   WrittenArtifact written_;
 };

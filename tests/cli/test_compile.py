@@ -437,11 +437,6 @@ class TestCommandLine:
         result = tenon("compile", "--ep-options", "help")
         assert result.code == DONE and "provider" in result.out and "cpu_isa" in result.out
 
-    def test_qairt_says_what_was_found(self, tenon, tmp_path):
-        environment = dict(os.environ, QNN_SDK_ROOT=str(tmp_path))
-        result = tenon("compile", "--list", env=environment)
-        assert f"found in '{tmp_path}'" in result.out
-
 
 class TestConfig:
     def compile(self, tenon, tmp_path, config, *arguments):

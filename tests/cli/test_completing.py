@@ -91,7 +91,7 @@ class TestHalfReplaced:
         tenon("compile", *flags(heads), "--output-dir", "new")
         staging = tmp_path / "out/.tenon-staging-1-0"
         staging.mkdir()
-        (staging / "lock").touch()
+        (staging / ".tenon-lock").write_text("Tenon keeps files in this folder until they are published.\n")
         os.rename(weights_file(tmp_path / "new"), tmp_path / "out" / weights_file(tmp_path / "new").name)
         os.rename(tmp_path / "new/dog_ctx.onnx", staging / "dog_ctx.onnx")
         return staging
@@ -121,7 +121,7 @@ class TestHalfReplaced:
         import fcntl
         staging = self.interrupt(tenon, heads, tmp_path)
         os.rename(tmp_path / "new/cat_ctx.onnx", tmp_path / "out/cat_ctx.onnx")
-        with open(staging / "lock") as lock:
+        with open(staging / ".tenon-lock") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             assert tenon("verify", "out").code == DONE
 

@@ -7,7 +7,9 @@ import signal
 import subprocess
 
 import numpy as np
+import onnx
 import pytest
+from onnx import numpy_helper
 
 NAMES = ["cat_ctx.onnx", "dog_ctx.onnx"]
 KILL, NO_SPACE = "signal=KILL", "error=ENOSPC"
@@ -112,29 +114,47 @@ def test_over_an_old_group(faults, heads, tmp_path, fault):
     check_every_call(faults, line, fault, "old", tmp_path / "kept", versions, line)
 
 
+def weights_of_both(faults, paths):
+    """Every weight of both models in one file, so that nothing stays in the old one."""
+    arrays = {}
+    for path in paths:
+        arrays |= {tensor.name: numpy_helper.to_array(tensor) for tensor in onnx.load(path).graph.initializer}
+    np.savez(faults.folder / "from.npz", **arrays)
+    return "from.npz"
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("complete", [False, True], ids=["some weights", "all weights"])
 @pytest.mark.parametrize("fault", [KILL, NO_SPACE])
-def test_weights_in_place(faults, heads, tmp_path, fault):
+def test_weights_in_place(faults, heads, tmp_path, fault, complete):
     heads(0)
     versions = {"old": expected_outputs(faults)}
     assert faults.plain(*compile_line()).returncode == 0
     shutil.copytree(faults.folder / "out", tmp_path / "kept")
     paths = heads(1)
     versions["new"] = expected_outputs(faults)
-    shutil.copy(paths[0], faults.folder / "from.onnx")
-    line = ["weights", "set", "out", "--from", "from.onnx", "--in-place", "--threads", "1"]
+    source = weights_of_both(faults, paths) if complete else "cat.onnx"
+    line = ["weights", "set", "out", "--from", source, "--in-place", "--threads", "1"]
     restore(faults, tmp_path / "kept")
-    for name, number in faults.calls(line):
+    calls = faults.calls(line)
+    # What the command leaves when nothing stops it: one group.
+    undisturbed = contents(faults.folder / "out")
+    assert len([name for name in undisturbed if name.endswith(".bin")]) == (1 if complete else 2)
+    for name, number in calls:
+        where = f"{fault} at {name} {number}"
         restore(faults, tmp_path / "kept")
         result, _ = faults.run(line, "-e", f"inject={name}:{fault}:when={number}")
         found = state(faults, versions)
-        assert set(found.values()) <= {"old", "new"} and len(found) == 2, (name, number)
+        assert set(found.values()) <= {"old", "new"} and len(found) == 2, where
         if fault != KILL:
-            assert result.returncode in (0, 1) and result.stderr.startswith("tenon: ") == (result.returncode == 1)
-            assert result.returncode == 1 or list(found.values()) == ["new", "new"], (name, number)
+            assert result.returncode in (0, 1) and result.stderr.startswith("tenon: ") == (result.returncode == 1), where
+            assert result.returncode == 1 or list(found.values()) == ["new", "new"], where
         clean = faults.plain(*line)
-        assert clean.returncode == 0, clean.stderr
-        assert list(state(faults, versions).values()) == ["new", "new"]
-        assert [n for n in strays(faults.folder / "out") if not n.endswith(".bin")] == [], (name, number)
+        assert clean.returncode == 0, f"{where}: {clean.stderr}"
+        assert contents(faults.folder / "out") == undisturbed, where
 
 
 @pytest.mark.parametrize("fault", [KILL, NO_SPACE])
@@ -175,7 +195,7 @@ def test_short_writes(faults, heads, tmp_path):
         assert strays(faults.folder / "out") == [], limit
 
 
-@pytest.mark.parametrize("call, fault", [("mkdir", "error=EACCES"), ("mkdir", "error=EROFS"), ("fsync", "error=EIO"),
+@pytest.mark.parametrize("call, fault", [("mkdirat", "error=EACCES"), ("mkdirat", "error=EROFS"), ("fsync", "error=EIO"),
                                          ("rename", "error=EACCES")])
 def test_folders_that_refuse(faults, heads, call, fault):
     heads(0)

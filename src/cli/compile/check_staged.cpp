@@ -2,6 +2,7 @@
 #include <cmath>
 #include <iostream>
 
+#include "cli/child_process.h"
 #include "cli/compile/index_ties.h"
 #include "cli/compile/validate.h"
 #include "cli/models.h"
@@ -63,6 +64,8 @@ class Check {
       options.set("provider", "reference");
       const tenon::Session reference(context_, model_, options);
       wanted = reference.run(inputs);
+      // White space to whoever reads the result, and to whoever waits the news that the reference is done.
+      std::cout << std::endl;
     } catch (const tenon::Error& error) {
       result_.set("verdict", "inconclusive");
       result_.set("message", std::string("the reference cannot run it: ") + error.what());
@@ -155,6 +158,7 @@ int check_staged(const std::string& text, const std::string& model, const std::s
   Json result;
   try {
     const Json request = Json::parse(text);
+    end_with_parent(static_cast<int>(request["parent"].integer()));
     result = Check(request, model, context).run();
   } catch (const std::exception& error) {
     result = Json::Object{{"verdict", "failed"}, {"message", error.what()}, {"outputs", Json::Array{}}};

@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <memory>
-#include <sstream>
 
+#include "cli/compile/find_installed.h"
 #include "cli/failure.h"
 #include "cli/text.h"
 
@@ -28,36 +25,8 @@ constexpr Known kCompilers[] = {
 
 constexpr const char* kNotBuiltIn = "driving it is not built into this version of Tenon";
 
-// The version of onnxruntime that a Python on the PATH has, with the Python's name; "" when there is none.
-std::string python_onnxruntime() {
-  constexpr const char* kAsk =
-      "python3 -c \"import importlib.metadata as m; print(m.version('onnxruntime'))\" 2>/dev/null </dev/null";
-  const std::unique_ptr<FILE, int (*)(FILE*)> pipe(::popen(kAsk, "r"), ::pclose);
-  std::array<char, 128> line{};
-  if (!pipe || !std::fgets(line.data(), static_cast<int>(line.size()), pipe.get())) return "";
-  std::string version = line.data();
-  version.erase(version.find_last_not_of(" \n") + 1);
-  return version;
-}
-
-std::string onnxruntime_library() {
-  std::vector<std::string> folders;
-  if (const char* path = std::getenv("LD_LIBRARY_PATH")) {
-    std::stringstream list(path);
-    for (std::string folder; std::getline(list, folder, ':');)
-      if (!folder.empty()) folders.push_back(folder);
-  }
-  for (const char* folder :
-       {"/usr/local/lib", "/usr/lib", "/usr/lib64", "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"})
-    folders.emplace_back(folder);
-  std::error_code ignored;
-  for (const std::string& folder : folders)
-    if (std::filesystem::exists(folder + "/libonnxruntime.so", ignored)) return folder + "/libonnxruntime.so";
-  return "";
-}
-
 std::string onnxruntime_problem() {
-  const std::string version = python_onnxruntime(), library = onnxruntime_library();
+  const std::string version = python_onnxruntime_version(), library = onnxruntime_library();
   if (version.empty() && library.empty())
     return fmt::format("no onnxruntime was found, neither for python3 nor as libonnxruntime.so; and {}", kNotBuiltIn);
   std::string found;
@@ -72,6 +41,9 @@ std::string qairt_problem() {
   std::error_code ignored;
   if (!std::filesystem::is_directory(root, ignored))
     return fmt::format("QNN_SDK_ROOT is '{}', which is no folder; and {}", root, kNotBuiltIn);
+  if (const std::string missing = missing_of_qairt(root); !missing.empty())
+    return fmt::format("QNN_SDK_ROOT is '{}', which is no complete SDK: it lacks {}; and {}", root, missing,
+                       kNotBuiltIn);
   return fmt::format("its SDK was found in '{}', but {}", root, kNotBuiltIn);
 }
 
@@ -84,12 +56,7 @@ std::string problem_of(const std::string& name) {
 
 std::vector<CompilerInfo> probe_compilers() {
   std::vector<CompilerInfo> all;
-  std::string onnxruntime;  // asked once: it takes a process
-  for (const Known& known : kCompilers) {
-    const bool is_onnxruntime = std::string_view(known.name).starts_with("ort");
-    if (is_onnxruntime && onnxruntime.empty()) onnxruntime = onnxruntime_problem();
-    all.push_back({known.name, known.alias, known.what, is_onnxruntime ? onnxruntime : problem_of(known.name)});
-  }
+  for (const Known& known : kCompilers) all.push_back({known.name, known.alias, known.what, problem_of(known.name)});
   return all;
 }
 

@@ -1,11 +1,10 @@
 // The configuration file of `tenon compile`.
 #include <algorithm>
-#include <fstream>
 #include <set>
-#include <sstream>
 
 #include "cli/compile/compilers.h"
 #include "cli/compile/settings.h"
+#include "cli/models.h"
 #include "cli/text.h"
 #include "tenon/tenon.hpp"
 
@@ -129,12 +128,11 @@ std::string one_of(const std::string& key, const std::string& value, const std::
 }  // namespace
 
 void read_config(const std::string& path, CompileSettings& settings) {
-  std::ifstream file(path);
-  std::stringstream text;
-  if (!file || !(text << file.rdbuf())) throw Failure(kUsage, fmt::format("--config: cannot read '{}'", path));
+  constexpr size_t kMostBytes = size_t{64} << 20;
+  const std::string text = refusing(kUsage, "--config", [&] { return tenon::read_file(path, kMostBytes); });
   Json document;
   try {
-    document = Json::parse(text.str());
+    document = Json::parse(text);
   } catch (const std::exception& error) {
     throw Failure(kUsage, fmt::format("--config: '{}' is not JSON: {}", path, error.what()));
   }

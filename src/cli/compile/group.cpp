@@ -121,8 +121,12 @@ bool GroupCompiler::check_free(const std::vector<ModelJob*>& group, bool& comple
     std::error_code ignored;
     const fs::file_status status = fs::symlink_status(path, ignored);
     if (!fs::exists(status)) continue;
-    if (fs::is_directory(status)) {
-      job->fail(fmt::format("'{}' is a folder; remove it, or choose another name for the result", path));
+    if (!fs::is_regular_file(status)) {
+      try {
+        tenon::check_replaceable(path);
+      } catch (const tenon::Error& error) {
+        job->fail(error.what());
+      }
     } else if (settings_.overwrite || find_existing({job}, pins, settings_, names_, console_)) {
       completes = true;
       continue;
@@ -221,6 +225,7 @@ void GroupCompiler::try_out(ModelJob& job, const std::string& path, int64_t shar
   check.threads = std::max<int64_t>(1, context_.threads() / share);
   check.memory = Json::parse(tenon::system_json())["memory"]["limit"].integer() / share;
   check.cpu_isa = settings_.isa();
+  if (settings_.validate_seconds > 0) check.seconds = settings_.validate_seconds;
   check.freeze_all = settings_.freeze_all;
   check.frozen = settings_.frozen;
   job.validation = validate_staged(check);

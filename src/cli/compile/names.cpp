@@ -5,6 +5,7 @@
 
 #include "cli/input_files.h"
 #include "cli/text.h"
+#include "tenon/tenon.hpp"
 
 namespace cli {
 
@@ -58,6 +59,7 @@ void check_place(const std::string& output) {
     throw Failure(kFailed, fmt::format("{}: {}", output, problem));
   std::error_code ignored;
   if (fs::is_directory(path, ignored)) throw Failure(kFailed, fmt::format("{}: is a folder; use --output-dir", output));
+  tenon::check_replaceable(output);
 }
 
 }  // namespace

@@ -46,6 +46,8 @@ void CompileFlags::declare(Arguments& arguments) {
   arguments.flag("--validate", validate_, "try every result against the reference interpreter (default)");
   arguments.flag("--no-validate", no_validate_, "do not");
   arguments.excludes("--validate", "--no-validate");
+  arguments.integer("--validate-timeout", given_.validate_seconds, 1, 604800,
+                    "seconds that the reference may take, and then each result (default: 600)");
   arguments.optional_texts("--freeze-inputs", frozen_, "[NAME]",
                            "make weights of initializers that are also inputs: all, or the one of this name");
   arguments.texts("--pin", given_.pins, "NAME", "a weight that no later swap may change");
@@ -76,6 +78,7 @@ std::vector<std::string> CompileFlags::given() const {
   add(!sources_.empty(), "--sources");
   add(validate_, "--validate");
   add(no_validate_, "--no-validate");
+  add(given_.validate_seconds > 0, "--validate-timeout");
   add(!frozen_.empty(), "--freeze-inputs");
   add(!given_.pins.empty(), "--pin");
   add(given_.defer, "--defer-weights");
@@ -135,6 +138,9 @@ void CompileFlags::check_together(const CompileSettings& settings) {
     throw Failure(kUsage, "--bin-name names a weights file, and --embed makes none");
   if (settings.defer && settings.validate_again)
     throw Failure(kUsage, "--validate runs the result, and --defer-weights leaves it without weights");
+  if (settings.validate_seconds > 0 && (settings.defer || !settings.validate))
+    throw Failure(kUsage, fmt::format("--validate-timeout is for results that are tried, and {} leaves that out",
+                                      settings.defer ? "--defer-weights" : "--no-validate"));
   if (settings.defer && settings.sources == "embed")
     throw Failure(kUsage, "--sources embed puts a copy of the weights into the result, and --defer-weights none");
 }

@@ -24,6 +24,7 @@ struct CompileSettings {
   bool overwrite = false, embed = false, validate = true, defer = false, keep_going = true;
   bool validate_again = false;  // also what is up to date
   int64_t jobs = 1, threads = 0;
+  int64_t validate_seconds = 0;  // 0: as usual
 
   // What counts for one model: "cpu" unless something says otherwise.
   std::string provider(const std::string& stem) const;

@@ -11,6 +11,8 @@ namespace cli {
 // The first argument that makes the program check one staged result; see check_staged.
 inline constexpr std::string_view kCheckStaged = "--check-staged";
 
+inline constexpr int64_t kValidateSeconds = 600;
+
 struct StagedCheck {
   std::string model, context;  // their paths
   int64_t threads = 0, seed = 1;
@@ -18,12 +20,14 @@ struct StagedCheck {
   std::string cpu_isa;
   bool freeze_all = false;
   std::vector<std::string> frozen;
-  double rtol = -1, atol = -1;  // negative: what rounding explains
+  double rtol = -1, atol = -1;         // negative: what rounding explains
+  int64_t seconds = kValidateSeconds;  // that the reference may take, and then the compiled model
 };
 
 // Compares a context file with the model it was made from, in a process of its own, so that a crash there is only a
-// result. {verdict: "same" | "different" | "inconclusive" | "failed", message, outputs: [...], seconds}; with
-// short_of_memory when the verdict is inconclusive for that reason.
+// result. A reference that takes too long makes the verdict "inconclusive", a compiled model "failed". {verdict: "same"
+// | "different" | "inconclusive" | "failed", message, outputs: [...], seconds}; with short_of_memory when the verdict
+// is inconclusive for that reason.
 Json validate_staged(const StagedCheck& check);
 
 // What that process does: reads the request, writes the result to standard output. The exit code of the program.

@@ -211,6 +211,8 @@ class GroupBaker {
 };
 
 void check_taken(const std::vector<NewGroup>& made, const WeightFlags& flags) {
+  for (const NewGroup& one : made)
+    for (const std::string& name : one.old->target.names) tenon::check_replaceable(path_in(one.old->target, name));
   if (flags.in_place || flags.overwrite) return;
   std::vector<std::string> taken;
   for (const NewGroup& one : made)
@@ -289,8 +291,11 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
 
 Exit set_weights(const WeightFlags& flags, Console& console) {
   check_target_flags(flags);
-  const std::vector<ArtifactGroup> groups = find_groups(flags.path);
   const tenon::Source source = open_source(flags.from);
+  // What a stopped command left half-replaced would otherwise count as two groups.
+  if (flags.in_place && is_folder(flags.path))
+    refusing(kFailed, flags.path, [&] { tenon::complete_folder(flags.path); });
+  const std::vector<ArtifactGroup> groups = find_groups(flags.path);
   // Every refusal comes before the first file.
   std::vector<OldGroup> old;
   for (const ArtifactGroup& group : groups) old.push_back(open_old(group, flags));

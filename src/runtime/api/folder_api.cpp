@@ -38,4 +38,12 @@ tn_status* tn_folder_tidy(const char* folder, const char* weights_name) {
   });
 }
 
+tn_status* tn_folder_complete(const char* folder) {
+  return api::guarded([&]() -> Status {
+    if (!folder) return invalid_argument("folder must not be NULL");
+    TN_ASSIGN_OR_RETURN(const FileLock lock, FileLock::wait(*folder ? folder : "."));
+    return complete_publications(*folder ? folder : ".");
+  });
+}
+
 }  // extern "C"

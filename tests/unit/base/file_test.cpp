@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <map>
 #include <thread>
 
+#include "base/file_kind.h"
 #include "unit/base/temporary_folder.h"
 
 namespace tenon {
@@ -82,6 +84,7 @@ TEST(MappedFile, RefusesWhatIsNotARegularFile) {
   const auto pipe = MappedFile::open(folder / "pipe");
   ASSERT_FALSE(pipe.ok());
   EXPECT_EQ(pipe.status().code(), Code::Io);
+  EXPECT_NE(pipe.status().message().find("is a named pipe"), std::string::npos);
 
   EXPECT_FALSE(MappedFile::open("/dev/zero").ok());
 }
@@ -120,22 +123,43 @@ TEST(WriteFileAtomically, WritesPiecesInOrderAndReplaces) {
   EXPECT_EQ(entries_of(folder), 1u);
 }
 
-TEST(WriteFileAtomically, ReplacesALinkAndNotItsTarget) {
+TEST(WriteFileAtomically, ReplacesRegularFilesOnly) {
   TemporaryFolder folder;
   folder.write("target", "old");
   folder.link("target", "link");
-  ASSERT_TRUE(write_file_atomically(folder / "link", Pieces{"new"}).ok());
+  folder.link("nowhere", "dangling");
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  for (const auto& [name, kind] : std::map<std::string, std::string>{
+           {"link", "is a symbolic link"}, {"dangling", "is a symbolic link"}, {"pipe", "is a named pipe"}}) {
+    const Status status = write_file_atomically(folder / name, Pieces{"new"});
+    EXPECT_EQ(status.code(), Code::InvalidArgument);
+    EXPECT_NE(status.message().find("'" + (folder / name) + "' " + kind), std::string::npos) << status.message();
+  }
   EXPECT_EQ(folder.read("target"), "old");
-  EXPECT_EQ(folder.read("link"), "new");
-  EXPECT_FALSE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_TRUE(std::filesystem::is_fifo(folder / "pipe"));
+  EXPECT_EQ(entries_of(folder), 4u);
+  EXPECT_NE(check_replaceable("/dev/null").message().find("'/dev/null' is a device"), std::string::npos);
+  EXPECT_TRUE(check_replaceable(folder / "target").ok());
+  EXPECT_TRUE(check_replaceable(folder / "new").ok());
+}
+
+TEST(WriteFileAtomically, PassesOverTemporaryNamesThatSomebodyHas) {
+  TemporaryFolder folder;
+  folder.write("treasure", "mine");
+  // A counter of the process goes into the names, so some of these are next.
+  for (int i = 0; i < 1000; ++i) folder.link("treasure", fmt::format(".tenon-{}-{}.tmp", ::getpid(), i));
+  ASSERT_TRUE(write_file_atomically(folder / "a", Pieces{"new"}).ok());
+  EXPECT_EQ(folder.read("a"), "new");
+  EXPECT_EQ(folder.read("treasure"), "mine");
 }
 
 TEST(WriteFileAtomically, LeavesNothingBehindWhenItFails) {
   TemporaryFolder folder;
   std::filesystem::create_directories(folder / "taken/inside");
   const Status status = write_file_atomically(folder / "taken", Pieces{"x"});
-  EXPECT_EQ(status.code(), Code::Io);
-  EXPECT_NE(status.message().find(folder / "taken"), std::string::npos);
+  EXPECT_EQ(status.code(), Code::InvalidArgument);
+  EXPECT_NE(status.message().find("'" + (folder / "taken") + "' is a folder"), std::string::npos);
   EXPECT_EQ(entries_of(folder), 1u);
   EXPECT_EQ(write_file_atomically(folder / "no/such/folder", Pieces{"x"}).code(), Code::NotFound);
   EXPECT_EQ(write_file_atomically(folder.path().string() + "/", Pieces{"x"}).code(), Code::InvalidArgument);

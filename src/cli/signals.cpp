@@ -1,0 +1,53 @@
+#include "cli/signals.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <thread>
+
+#include "cli/child_process.h"
+#include "tenon/tenon.hpp"
+
+namespace cli {
+
+namespace {
+
+constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
+std::atomic<bool> is_ending{false};
+sigset_t inherited_mask;
+
+// A thread of its own: a signal handler could neither lock nor remove files.
+void wait_for_signal(sigset_t signals) {
+  int number = 0;
+  while (::sigwait(&signals, &number) != 0) {
+  }
+  is_ending = true;
+  for (const int signal : kEndingSignals)
+    if (::sigismember(&signals, signal)) (void)std::signal(signal, SIG_DFL);
+  ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+  kill_children();
+  tenon::remove_temporary_files();
+  ::kill(::getpid(), number);
+}
+
+}  // namespace
+
+void handle_ending_signals() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  for (const int signal : kEndingSignals) {
+    struct sigaction old{};
+    ::sigaction(signal, nullptr, &old);
+    if (old.sa_handler != SIG_IGN) ::sigaddset(&signals, signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &signals, &inherited_mask);
+  std::thread(wait_for_signal, signals).detach();
+}
+
+void wait_if_ending() {
+  while (is_ending) ::pause();
+}
+
+const sigset_t& inherited_signal_mask() { return inherited_mask; }
+
+}  // namespace cli
