@@ -1,6 +1,6 @@
 """Configuration entries of sessions and runs: what each key means here.
 
-A key is honoured, has no effect because it only concerns speed or memory, is warned about because onnxruntime's results
+A key is honoured, has no effect because it only concerns speed or memory or asks for what always holds, is warned about because onnxruntime's results
 could differ in the last digits, or is refused because leaving it out would change results or files.
 """
 
@@ -34,16 +34,17 @@ WITHOUT_EFFECT = frozenset(
     """.split()
 )
 
+# They make onnxruntime compute exactly, or in float, what Tenon computes so whatever the value is.
+ALWAYS_HOLD = frozenset(["session.x64quantprecision", "mlas.qnbit.force_fp32"])
+
 # Key -> what Tenon does whatever the value is.
 INEXACT = {
     "session.set_denormal_as_zero": "denormal numbers are kept",
     "optimization.enable_gelu_approximation": "Gelu is not approximated",
-    "session.x64quantprecision": "quantized products do not saturate",
     "session.qdqisint8allowed": "quantized types are those of the model",
     "session.qdq_matmulnbits_accuracy_level": "the computation is done as the model states it",
     "session.qdq_matmulnbits_block_size": "the computation is done as the model states it",
     "mlas.enable_gemm_fastmath_arm64_bfloat16": "float products are computed in float",
-    "mlas.qnbit.force_fp32": "the computation is done as the model states it",
     "mlas.use_lut_gemm": "the computation is done as the model states it",
 }
 
@@ -89,5 +90,5 @@ def _check(key, value, what):
     elif key in INEXACT:
         if value not in ("", "0"):
             warnings.warn(f"{what} configuration entry '{key}' has no effect: {INEXACT[key]}", stacklevel=4)
-    elif key not in WITHOUT_EFFECT:
+    elif key not in WITHOUT_EFFECT | ALWAYS_HOLD:
         warnings.warn(f"{what} configuration entry '{key}' is unknown to Tenon and has no effect", stacklevel=4)

@@ -14,6 +14,7 @@ from onnx import numpy_helper
 from conformance.comparison import describe, difference_of_exact
 from conformance.engines import prepare_onnxruntime, prepare_under_test
 from differential.tolerance import error_bounds, is_float
+from oracles.peer import InexactOracle, refuse_inexact, run_peer
 
 # Refusals of one engine only that are known and accepted: (who refuses, expression for its message, reason).
 CLASSIFIED_REFUSALS = []
@@ -37,7 +38,7 @@ def compare(model_bytes, feeds_list, prepare=prepare_under_test):
 
 
 def compare_binding(model_bytes, feeds, prepare, binding):
-    expected, _ = run(prepare_onnxruntime, model_bytes, feeds)
+    expected, _ = run(prepare_optimizing_oracle, model_bytes, feeds)
     actual, engine_error = run(prepare, model_bytes, feeds)
     if expected is not None and actual is not None:
         finding = compare_outputs(model_bytes, feeds, expected, actual, binding)
@@ -57,6 +58,17 @@ def refusal(kind, text, binding):
     return None if accepted else Finding(kind, text, binding=binding)
 
 
+def prepare_optimizing_oracle(model_bytes):
+    run_optimized = prepare_onnxruntime(model_bytes)
+    model = onnx.load_from_string(model_bytes)
+
+    def run_checked(feeds):
+        refuse_inexact(model, feeds)
+        return run_optimized(feeds)
+
+    return run_checked
+
+
 def prepare_plain_oracle(model_bytes):
     names = [output.name for output in onnx.load_from_string(model_bytes).graph.output]
 
@@ -71,6 +83,8 @@ def run(prepare, model_bytes, feeds):
     """(outputs, None) or (None, what the engine said)."""
     try:
         return prepare(model_bytes)(feeds), None
+    except InexactOracle:
+        raise  # the generator is wrong, no engine
     except Exception as error:  # every refusal counts, whatever its type
         return None, f"{type(error).__name__}: {str(error).strip()[:300]}"
 
@@ -121,8 +135,6 @@ def float_difference(wanted, got, bound):
 
 def oracle_values(model_bytes, feeds):
     """Every tensor of the main graph by name, computed by the oracle without its optimizer."""
-    import onnxruntime
-
     model = onnx.load_from_string(model_bytes)
     given = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     listed = {output.name for output in model.graph.output}
@@ -130,11 +142,6 @@ def oracle_values(model_bytes, feeds):
         model.graph.output.extend(
             onnx.ValueInfoProto(name=name) for name in node.output if name and name not in listed
         )
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    results = session.run(None, feeds)
-    computed = {output.name: value for output, value in zip(session.get_outputs(), results)}
+    results = run_peer(model.SerializeToString(), feeds, optimize=False)
+    computed = {output.name: value for output, value in zip(model.graph.output, results, strict=True)}
     return {**given, **feeds, **computed}

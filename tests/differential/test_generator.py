@@ -12,6 +12,7 @@ from differential.registry import TABLE
 from differential.shrink import Shrinker
 from differential.storage import load, save
 from differential.values import FLOATS
+from oracles.peer import InexactOracle
 
 
 def test_a_seed_gives_the_same_model_every_time():
@@ -102,6 +103,17 @@ def test_comparison_tells_errors_from_rounding():
     assert compare(model, [feeds], prepare_that_refuses).kind == "engine refuses"
     assert compare(b"not a model", [feeds], prepare_that_refuses) is None
     assert compare(b"not a model", [feeds], lambda _: lambda _: []).kind == "oracle refuses"
+
+
+def test_models_that_the_oracle_gets_wrong_on_some_cpus_are_an_error():
+    text = """<ir_version: 9, opset_import: ["" : 18]>
+    g (uint8[2, 4] x, int8[4, 3] w) => (int32[2, 3] y) { y = MatMulInteger (x, w) }
+    """
+    model = onnx.parser.parse_model(text).SerializeToString()
+    feeds = {"x": np.full((2, 4), 255, np.uint8), "w": np.full((4, 3), 63, np.int8)}
+    assert compare(model, [feeds], prepare_onnxruntime) is None
+    with pytest.raises(InexactOracle, match="MatMulInteger with weights 'w'"):
+        compare(model, [feeds | {"w": np.full((4, 3), 64, np.int8)}], prepare_onnxruntime)
 
 
 def test_shrinking_finds_the_wrong_operator(tmp_path):

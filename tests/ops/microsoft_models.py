@@ -3,9 +3,10 @@
 import ml_dtypes
 import numpy as np
 import onnx
-import onnxruntime
 import tenon
 from onnx import TensorProto, helper, numpy_helper
+from oracles.peer import run_peer
+from oracles.rounding import sum_error
 
 ONNX_TYPES = {
     np.dtype(name): getattr(TensorProto, name.upper().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE"))
@@ -63,22 +64,16 @@ def session_without_shapes(model, keep_ranks=False):
 
 
 def run_onnxruntime(op_type, inputs, outputs=1, constants=(), **attributes):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     model = microsoft_model(op_type, inputs, outputs, constants=constants, **attributes)
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return session.run(None, feeds_of(inputs, constants))
+    return run_peer(model, feeds_of(inputs, constants), optimize=False)
 
 
-def tolerance(dtype):
-    """Half a dozen roundings of the type."""
-    return 6 * float(ml_dtypes.finfo(dtype).eps)
+TERMS = 36  # the longest sums of these tests
 
 
 def assert_close(actual, expected, dtype=None):
     assert actual.shape == expected.shape and actual.dtype == expected.dtype
-    error = tolerance(dtype or expected.dtype)
+    error = sum_error(dtype or expected.dtype, TERMS)
     np.testing.assert_allclose(actual.astype(np.float64), expected.astype(np.float64), rtol=error, atol=error)
 
 

@@ -1,9 +1,9 @@
 """One-node models of ai.onnx.ml, run by tenon and by onnxruntime."""
 
 import numpy as np
-import onnxruntime
 import tenon
 from onnx import TensorProto, helper
+from oracles.peer import run_peer
 
 ONNX_TYPES = {
     np.dtype(np.float32): TensorProto.FLOAT,
@@ -44,11 +44,7 @@ def run_tenon(model, feeds):
 
 
 def run_onnxruntime(model, feeds):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return session.run(None, feeds)
+    return run_peer(model, feeds)
 
 
 def assert_same(actual, expected, rtol=1e-4, atol=1e-5):

@@ -3,10 +3,10 @@
 import ml_dtypes
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 import tenon
 from onnx import helper
+from oracles.peer import run_peer
 
 ALL_DTYPES = [
     np.float32,
@@ -83,12 +83,7 @@ def run(op_type, inputs, version, **settings):
 
 
 def run_onnxruntime(op_type, inputs, version, **settings):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    model = model_of(op_type, inputs, version, **settings)
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return session.run(None, feeds_of(inputs, settings.get("constants", ())))
+    return run_peer(model_of(op_type, inputs, version, **settings), feeds_of(inputs, settings.get("constants", ())))
 
 
 def check_same(op_type, inputs, version, **settings):

@@ -2,10 +2,11 @@
 
 import ml_dtypes
 import numpy as np
-import onnxruntime
 import pytest
 import tenon
 from onnx import helper
+from oracles.peer import run_peer
+from oracles.rounding import sum_error
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOATS = [np.float16, BFLOAT16, np.float32, np.float64]
@@ -37,16 +38,7 @@ def run(op_type, feeds, outputs=1, opset=22, **attributes):
 
 
 def run_onnxruntime(model, feeds):
-    options = onnxruntime.SessionOptions()
-    options.log_severity_level = 4
-    options.intra_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return session.run(None, {n: v for n, v in feeds.items() if v is not None})
-
-
-def tolerance(dtype, terms=64):
-    """The error of adding that many products of about 1 in a type, and of rounding the result."""
-    return terms**0.5 * float(ml_dtypes.finfo(dtype).eps)
+    return run_peer(model, {n: v for n, v in feeds.items() if v is not None})
 
 
 def assert_close(actual, expected, terms=64):
@@ -55,7 +47,7 @@ def assert_close(actual, expected, terms=64):
     if expected.dtype.kind in "iub":
         np.testing.assert_array_equal(actual, expected)
         return
-    bound = tolerance(expected.dtype, terms)
+    bound = sum_error(expected.dtype, terms)
     np.testing.assert_allclose(actual.astype(np.float64), expected.astype(np.float64), rtol=bound, atol=bound)
 
 

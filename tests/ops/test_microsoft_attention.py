@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
-from microsoft_models import assert_close, compare_with_onnxruntime, normal, run_tenon
+from microsoft_models import assert_close, compare_with_onnxruntime, normal, run_onnxruntime, run_tenon
+from oracles import exact_integers
+from oracles.saturation import safe_weights
 
 HEADS, SIZE, BATCH, LENGTH = 2, 4, 3, 5
 WIDTH = HEADS * SIZE
@@ -185,8 +187,7 @@ def test_quantized_attention(rng, kind, unidirectional, weight_type, per_column,
         "input_zero_point": np.array(120, np.uint8), "weight_zero_point": zero_points,
         "past": normal(rng, 2, BATCH, HEADS, 2, SIZE) if with_past else None,
     }  # fmt: skip
-    attributes = {"num_heads": HEADS, "unidirectional": unidirectional}
-    compare_with_onnxruntime("QAttention", inputs, 2 if with_past else 1, **attributes)
+    check_quantized_attention(inputs, 2 if with_past else 1, num_heads=HEADS, unidirectional=unidirectional)
 
 
 def test_quantized_attention_without_zero_points(rng):
@@ -195,7 +196,24 @@ def test_quantized_attention_without_zero_points(rng):
         "weight": rng.integers(-128, 128, (6, 3 * WIDTH)).astype(np.int8), "bias": normal(rng, 3 * WIDTH),
         "input_scale": np.array([0.002], np.float32), "weight_scale": np.array([0.01], np.float32),
     }  # fmt: skip
-    compare_with_onnxruntime("QAttention", inputs, num_heads=HEADS)
+    check_quantized_attention(inputs, num_heads=HEADS)
+
+
+def check_quantized_attention(inputs, outputs=1, **attributes):
+    """QAttention is Attention of the exact projection, which onnxruntime computes in floats from there on."""
+    sums = exact_integers.matmul(
+        inputs["input"], inputs["weight"], inputs.get("input_zero_point"), inputs.get("weight_zero_point")
+    )
+    projected = exact_integers.scaled(sums, inputs["input_scale"], inputs["weight_scale"]).astype(np.float32)
+    plain = {
+        "input": projected, "weights": np.eye(projected.shape[-1], dtype=np.float32), "bias": inputs["bias"],
+        "mask_index": inputs.get("mask_index"), "past": inputs.get("past"),
+    }  # fmt: skip
+    expected = run_onnxruntime("Attention", plain, 2, **attributes)[:outputs]
+    actual = run_tenon("QAttention", inputs, outputs, **attributes)
+    for a, e in zip(actual, expected, strict=True):
+        assert_close(a, e)
+    compare_with_onnxruntime("QAttention", inputs | {"weight": safe_weights(inputs["weight"])}, outputs, **attributes)
 
 
 def multi_head_inputs(rng, keys=LENGTH, value_size=SIZE, dtype=np.float32, **change):

@@ -1,10 +1,12 @@
 """Convolutions and poolings of com.microsoft: with activations, with channels last, quantized."""
 
 import numpy as np
-import onnxruntime
 import pytest
 from microsoft_models import assert_close, compare_with_onnxruntime, normal, run_onnxruntime, run_tenon
 from onnx import TensorProto, helper
+from oracles import exact_integers
+from oracles.peer import run_peer
+from oracles.saturation import safe_weights
 
 ACTIVATIONS = [
     ("", []), ("Relu", []), ("Tanh", []), ("Sigmoid", []), ("HardSwish", []), ("LeakyRelu", [0.3]),
@@ -34,8 +36,7 @@ def plain_conv(x, w, b, **attributes):
     result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     graph = helper.make_graph([helper.make_node("Conv", list(inputs), ["y"], **attributes)], "g", declared, [result])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    return session.run(None, inputs)[0]
+    return run_peer(model.SerializeToString(), inputs)[0]
 
 
 def last(x):
@@ -161,8 +162,22 @@ def test_qlinear_conv(rng, x_type, w_type, channels_last, per_channel, with_bias
     constants = [k for k in inputs if k != "x" and inputs[k] is not None]
     attributes = {"group": 2, "channels_last": channels_last, "pads": [1, 0, 0, 1], "strides": [1, 2]}
     (y,) = run_tenon("QLinearConv", inputs, constants=constants, **attributes)
+    assert y.dtype == x_type
+    exact_integers.assert_quantized(y, exact_qlinear_conv(inputs, **attributes), inputs["y_scale"], 7)
+    # onnxruntime rounds scales and products to float32: one step where a product lies on the edge between two.
+    inputs["w"] = safe_weights(inputs["w"])
+    (y,) = run_tenon("QLinearConv", inputs, constants=constants, **attributes)
     (theirs,) = run_onnxruntime("QLinearConv", inputs, constants=constants, **attributes)
     assert y.dtype == theirs.dtype and y.shape == theirs.shape
-    # One step where the float product lies on the edge between two.
     assert np.abs(y.astype(int) - theirs.astype(int)).max() <= 1
     assert (y != theirs).mean() < 0.01
+
+
+def exact_qlinear_conv(inputs, channels_last, **window):
+    """The real numbers that the result stands for."""
+    x = np.moveaxis(inputs["x"], -1, 1) if channels_last else inputs["x"]
+    sums = exact_integers.conv(x, inputs["w"], inputs["x_zero_point"], inputs["w_zero_point"], **window)
+    if inputs["B"] is not None:
+        sums += inputs["B"][:, None, None]
+    real = exact_integers.scaled(sums, inputs["x_scale"], inputs["w_scale"].reshape(-1, 1, 1))
+    return np.moveaxis(real, 1, -1) if channels_last else real

@@ -10,6 +10,8 @@ from microsoft_models import (
     run_tenon,
     session_without_shapes,
 )
+from oracles import exact_integers
+from oracles.saturation import safe_weights
 
 
 @pytest.fixture
@@ -106,14 +108,13 @@ def test_matmul_integer_to_float(rng, a_type, b_type, per_column, zero_points, w
     assert_close(y, expected.astype(np.float32))
     if a_type == np.uint8:
         constants = [k for k in inputs if k != "A" and inputs[k] is not None]
+        inputs["B"] = safe_weights(inputs["B"])
         compare_with_onnxruntime("MatMulIntegerToFloat", inputs, constants=constants)
 
 
 def expected_product(inputs, a, a_scale, a_zero_point):
-    left = a.astype(np.float64) - (0 if a_zero_point is None else a_zero_point)
-    b_zero_point = inputs["b_zero_point"]
-    right = inputs["B"].astype(np.float64) - (0 if b_zero_point is None else b_zero_point)
-    y = left @ right * (np.float64(a_scale) * inputs["b_scale"])
+    sums = exact_integers.matmul(a, inputs["B"], a_zero_point, inputs["b_zero_point"])
+    y = exact_integers.scaled(sums, a_scale, inputs["b_scale"])
     return y if inputs["bias"] is None else y + inputs["bias"]
 
 
@@ -128,6 +129,10 @@ def test_dynamic_quantize_matmul(rng, b_type, per_column, with_bias):
         "b_zero_point": np.asarray(integers(rng, b_type, *columns)), "bias": normal(rng, 6) if with_bias else None,
     }  # fmt: skip
     constants = [k for k in inputs if k != "A" and inputs[k] is not None]
+    a, a_scale, a_zero_point = exact_integers.dynamically_quantized(inputs["A"])
+    (y,) = run_tenon("DynamicQuantizeMatMul", inputs, constants=constants)
+    assert_close(y, expected_product(inputs, a, a_scale, a_zero_point).astype(np.float32))
+    inputs["B"] = safe_weights(inputs["B"])
     compare_with_onnxruntime("DynamicQuantizeMatMul", inputs, constants=constants)
 
 

@@ -2,11 +2,21 @@
 
 import ml_dtypes
 import numpy as np
-import onnxruntime
 import pytest
 import tenon
-from microsoft_models import compare_with_onnxruntime, feeds_of, microsoft_model, normal, run_onnxruntime, run_tenon
+from microsoft_models import (
+    assert_close,
+    compare_with_onnxruntime,
+    feeds_of,
+    microsoft_model,
+    normal,
+    run_onnxruntime,
+    run_tenon,
+)
 from onnx import TensorProto, helper, numpy_helper
+from oracles import exact_integers
+from oracles.peer import run_peer
+from oracles.saturation import safe_weights
 
 BYTES = [np.uint8, np.int8]
 
@@ -56,7 +66,7 @@ def test_quantize_without_zero_point(rng):
     compare_with_onnxruntime("DequantizeLinear", {"x": big, "x_scale": scalar(0.02)}, constants=["x_scale"])
 
 
-def four_bits(session_of, x, scale, zero, axis):
+def four_bits(run, x, scale, zero, axis):
     """x -> QuantizeLinear -> DequantizeLinear, as 4-bit numbers do not leave onnxruntime otherwise."""
     attributes = {"domain": "com.microsoft"} | ({} if axis is None else {"axis": axis})
     nodes = [
@@ -69,7 +79,7 @@ def four_bits(session_of, x, scale, zero, axis):
     graph = helper.make_graph(nodes, "g", declared, results, weights)
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=10).SerializeToString()
-    return session_of(model).run(None, {"x": x})[0]
+    return run(model, {"x": x})[0]
 
 
 @pytest.mark.parametrize("dtype", [ml_dtypes.int4, ml_dtypes.uint4])
@@ -77,10 +87,8 @@ def four_bits(session_of, x, scale, zero, axis):
 def test_four_bits_there_and_back(rng, dtype, axis, length):
     x, scale = 2 * normal(rng, 3, 5), np.asarray(rng.uniform(0.1, 0.3, length), np.float32)
     zero = integers(rng, dtype, *length)
-    y = four_bits(tenon.InferenceSession, x, scale, zero, axis)
-    options = onnxruntime.SessionOptions()
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
-    theirs = four_bits(lambda m: onnxruntime.InferenceSession(m, options), x, scale, zero, axis)
+    y = four_bits(lambda model, feeds: tenon.InferenceSession(model).run(None, feeds), x, scale, zero, axis)
+    theirs = four_bits(run_peer, x, scale, zero, axis)
     np.testing.assert_array_equal(y, theirs)
 
 
@@ -112,22 +120,29 @@ def gemm_inputs(rng, a_type, b_type, per_column, bias, quantized, trans_a=0, tra
 def test_q_gemm(rng, a_type, b_type, per_column, bias, quantized):
     inputs = gemm_inputs(rng, a_type, b_type, per_column, bias, quantized)
     constants = [k for k in inputs if k != "A" and inputs[k] is not None]
-    compare_with_onnxruntime("QGemm", inputs, constants=constants, alpha=0.7)
-    a = (inputs["A"].astype(np.int64) - inputs["a_zero"]) @ (inputs["B"].astype(np.int64) - inputs["b_zero"])
-    sums = a if bias is None else a + inputs["C"]
-    expected = sums * (np.float64(0.7) * inputs["a_scale"] * inputs["b_scale"])
+    sums = exact_integers.matmul(inputs["A"], inputs["B"], inputs["a_zero"], inputs["b_zero"])
+    sums = sums if bias is None else sums + inputs["C"]
+    expected = exact_integers.scaled(sums, np.float32(0.7), inputs["a_scale"], inputs["b_scale"])
     (y,) = run_tenon("QGemm", inputs, alpha=0.7)
     if quantized:
-        info = np.iinfo(a_type)
-        assert np.abs(y - np.clip(expected / inputs["y_scale"] + 9, info.min, info.max)).max() <= 0.5 + 1e-4
+        assert y.dtype == a_type
+        exact_integers.assert_quantized(y, expected, inputs["y_scale"], 9)
     else:
-        np.testing.assert_allclose(y, expected, rtol=1e-6)
+        assert_close(y, expected.astype(np.float32))
+    inputs["B"] = safe_weights(inputs["B"])
+    compare_with_onnxruntime("QGemm", inputs, constants=constants, alpha=0.7)
 
 
 @pytest.mark.parametrize("trans_a", [0, 1])
 @pytest.mark.parametrize("trans_b", [0, 1])
 def test_q_gemm_of_transposed_operands(rng, trans_a, trans_b):
     inputs = gemm_inputs(rng, np.uint8, np.int8, True, (6,), True, trans_a, trans_b)
+    plain = inputs | {"A": inputs["A"].T if trans_a else inputs["A"], "B": inputs["B"].T if trans_b else inputs["B"]}
+    sums = exact_integers.matmul(plain["A"], plain["B"], inputs["a_zero"], inputs["b_zero"]) + inputs["C"]
+    expected = exact_integers.scaled(sums, inputs["a_scale"], inputs["b_scale"])
+    (y,) = run_tenon("QGemm", inputs, transA=trans_a, transB=trans_b)
+    exact_integers.assert_quantized(y, expected, inputs["y_scale"], 9)
+    inputs["B"] = safe_weights(inputs["B"])
     compare_with_onnxruntime("QGemm", inputs, transA=trans_a, transB=trans_b)
 
 
@@ -173,27 +188,29 @@ def test_dynamic_quantize_lstm(rng, dtype, direction, per_gate, optional):
     attributes = {"hidden_size": 6, "direction": direction}
     constants = [k for k in inputs if k[:2] in ("W", "R", "W_", "R_")]
     actual = run_tenon("DynamicQuantizeLSTM", inputs, 3, constants, **attributes)
-    quantized = run_onnxruntime("DynamicQuantizeLSTM", inputs, 3, constants, **attributes)
-    # onnxruntime also quantizes inputs and states: steps of 1/255 of their range, in sums of 5 and 6 products.
-    for y, theirs in zip(actual, quantized, strict=True):
-        np.testing.assert_allclose(y, theirs, atol=0.02)
     for y, expected in zip(actual, float_lstm(inputs, attributes), strict=True):
         np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-6)
+    # onnxruntime also quantizes inputs and states: steps of 1/255 of their range, in sums of 5 and 6 products.
+    inputs |= {name: safe_weights(inputs[name]) for name in ("W", "R")}
+    actual = run_tenon("DynamicQuantizeLSTM", inputs, 3, constants, **attributes)
+    quantized = run_onnxruntime("DynamicQuantizeLSTM", inputs, 3, constants, **attributes)
+    for y, theirs in zip(actual, quantized, strict=True):
+        np.testing.assert_allclose(y, theirs, atol=0.02)
 
 
 def float_lstm(inputs, attributes):
     """The LSTM of the default domain with dequantized weights, by onnxruntime."""
 
     def real(name):
-        scale, zero = (inputs[f"{name}_{part}"].astype(np.float32) for part in ("scale", "zero"))
-        axes = (1,) if scale.ndim == 2 else (1, 2)
-        weights = (inputs[name].astype(np.float32) - np.expand_dims(zero, axes)) * np.expand_dims(scale, axes)
+        axes = (1,) if inputs[f"{name}_scale"].ndim == 2 else (1, 2)
+        scale, zero = (np.expand_dims(inputs[f"{name}_{part}"], axes) for part in ("scale", "zero"))
+        weights = exact_integers.dequantized(inputs[name], scale, zero).astype(np.float32)
         return np.ascontiguousarray(weights.transpose(0, 2, 1))
 
     names = ["X", "W", "R", "B", "lens", "initial_h", "initial_c", "P"]
     plain = {name: inputs[name] for name in names} | {"W": real("W"), "R": real("R")}
     model = microsoft_model("LSTM", plain, 3, domain="", **attributes)
-    return onnxruntime.InferenceSession(model).run(None, feeds_of(plain))
+    return run_peer(model, feeds_of(plain))
 
 
 def test_dynamic_quantize_lstm_refuses(rng):

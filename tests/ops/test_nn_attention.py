@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 import tenon
-from nn_models import BFLOAT16, FLOATS, assert_close, node_model, random, refuses, run, run_model, tolerance
+from nn_models import BFLOAT16, FLOATS, assert_close, node_model, random, refuses, run, run_model
 from onnx import TensorProto, helper
+from oracles.rounding import eps
 
 FLOAT_NAMES = {np.float16: 10, np.float32: 1, np.float64: 11, BFLOAT16: 16}
 
@@ -112,7 +113,7 @@ def test_attention_softmax_precision(dtype, precision):
     q, k, v = qkv(dtype=dtype)
     (y,) = run("Attention", {"q": q, "k": k, "v": v}, opset=23, softmax_precision=FLOAT_NAMES[precision])
     assert y.dtype == dtype
-    coarser = max(dtype, precision, key=tolerance)
+    coarser = max(dtype, precision, key=eps)
     assert_close(y.astype(np.float64).astype(coarser), attend(q, k, v).astype(coarser), terms=256)
 
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from math_models import check, numbers, run, run_onnxruntime
 from onnx import TensorProto, helper
+from oracles import exact_integers
 
 INTEGER_TYPES = [np.int8, np.uint8, np.int16, np.uint16]
 INTEGER_TYPES += [ml_dtypes.int4, ml_dtypes.uint4, ml_dtypes.int2, ml_dtypes.uint2]
@@ -170,15 +171,14 @@ FACTORS += [((4,), (4, 5)), ((3, 4), (4,)), ((0, 4), (4, 2))]
 def test_matmul_integer(a_type, b_type, a_shape, b_shape):
     a, b = numbers(a_type, a_shape, high=100), numbers(b_type, b_shape, high=100, seed=1)
     zeros = np.array(3, a_type), np.array(5, b_type)
-    expected = np.matmul(a.astype(np.int32) - 3, b.astype(np.int32) - 5)
-    check(run("MatMulInteger", a, b, *zeros), expected)
-    check(run("MatMulInteger", a, b), np.matmul(a.astype(np.int32), b.astype(np.int32)))
+    check(run("MatMulInteger", a, b, *zeros), exact_integers.matmul(a, b, *zeros).astype(np.int32))
+    check(run("MatMulInteger", a, b), exact_integers.matmul(a, b).astype(np.int32))
 
 
 def test_matmul_integer_per_row_and_column():
     a, b = numbers(np.uint8, (3, 4), high=200), numbers(np.int8, (4, 5), high=100)
     rows, columns = np.array([1, 2, 3], np.uint8), np.arange(5).astype(np.int8)
-    expected = np.matmul(a.astype(np.int32) - rows[:, None], b.astype(np.int32) - columns)
+    expected = exact_integers.matmul(a, b, rows, columns).astype(np.int32)
     check(run("MatMulInteger", a, b, rows, columns), expected)
     check(run("MatMulInteger", a, b, rows[:, None], columns[None]), expected)
     with pytest.raises(Exception, match=r"input 2 is \[4\]; for \[3, 4\] it must be one number or one for each row"):
@@ -192,7 +192,7 @@ def test_qlinear_matmul(dtype, scale_type):
     scales = [np.array(s, scale_type) for s in (0.5, 0.25, 8)]
     zeros = [np.array(z, dtype) for z in (1, 2, 3)]
     y = run("QLinearMatMul", a, scales[0], zeros[0], b, scales[1], zeros[1], scales[2], zeros[2])
-    product = np.matmul(a.astype(np.float64) - 1, b.astype(np.float64) - 2) * (0.5 * 0.25 / 8)
+    product = exact_integers.matmul(a, b, *zeros[:2]) * (0.5 * 0.25 / 8)
     limits = np.iinfo(dtype)
     check(y, np.clip(np.rint(product) + 3, limits.min, limits.max).astype(dtype))
 
@@ -201,7 +201,7 @@ def test_qlinear_matmul_per_row_and_column():
     a, b = numbers(np.uint8, (3, 4), high=200), numbers(np.uint8, (4, 5), high=200, seed=1)
     row_scale, column_scale = np.array([0.5, 1, 2], np.float32), np.array([1, 2, 0.25, 4, 0.5], np.float32)
     row_zero, column_zero = np.array([1, 2, 3], np.uint8), np.arange(5).astype(np.uint8)
-    product = np.matmul(a.astype(np.float64) - row_zero[:, None], b.astype(np.float64) - column_zero)
+    product = exact_integers.matmul(a, b, row_zero, column_zero)
     expected = np.clip(np.rint(product * (row_scale[:, None] * column_scale / 512)) + 9, 0, 255).astype(np.uint8)
     result = [np.array(512, np.float32), np.array(9, np.uint8)]
     check(run("QLinearMatMul", a, row_scale, row_zero, b, column_scale, column_zero, *result), expected)
@@ -209,20 +209,13 @@ def test_qlinear_matmul_per_row_and_column():
     check(vector, expected[0])
 
 
-def convolution(x, w, pads, strides):
-    x = np.pad(x, [(0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])])
-    windows = np.lib.stride_tricks.sliding_window_view(x, w.shape[2:], (2, 3))[:, :, :: strides[0], :: strides[1]]
-    return np.einsum("nchwij,ocij->nohw", windows, w)
-
-
 @pytest.mark.parametrize("per_channel", [False, True])
 def test_conv_integer(per_channel):
     x, w = numbers(np.uint8, (2, 3, 6, 7), high=200), numbers(np.uint8, (4, 3, 3, 2), high=200, seed=1)
     w_zero = np.array([1, 2, 3, 4], np.uint8) if per_channel else np.array(9, np.uint8)
-    centered = w.astype(np.int32) - (w_zero[:, None, None, None] if per_channel else 9)
     options = {"pads": [1, 0, 2, 1], "strides": [2, 1]}
-    expected = convolution(x.astype(np.int32) - 7, centered, **options)
-    check(run("ConvInteger", x, w, np.array(7, np.uint8), w_zero, **options), expected.astype(np.int32))
+    expected = exact_integers.conv(x, w, 7, w_zero, **options).astype(np.int32)
+    check(run("ConvInteger", x, w, np.array(7, np.uint8), w_zero, **options), expected)
 
 
 @pytest.mark.parametrize("per_channel", [False, True])
@@ -237,7 +230,7 @@ def test_qlinear_conv(per_channel, bias, dtype):
     inputs = [x, np.array(0.5, np.float32), np.array(4, dtype), w, w_scale, w_zero, *result]
     options = {"pads": [1, 0, 2, 1], "strides": [2, 1]}
     y = run("QLinearConv", *inputs, *([b] if bias else []), **options)
-    sums = convolution(x.astype(np.int64) - 4, w.astype(np.int64), **options) + (b[:, None, None] if bias else 0)
+    sums = exact_integers.conv(x, w, 4, **options) + (b[:, None, None] if bias else 0)
     factor = 0.5 * w_scale.reshape(-1, 1, 1) / 128
     limits = np.iinfo(dtype)
     check(y, np.clip(np.rint(sums * factor) + 2, limits.min, limits.max).astype(dtype))

@@ -96,6 +96,14 @@ def test_entries_that_would_change_results_are_refused(key, value, harmless, no_
     tenon.SessionOptions().add_session_config_entry(key, harmless)
 
 
+@pytest.mark.parametrize("key", ["session.x64quantprecision", "mlas.qnbit.force_fp32"])
+@pytest.mark.parametrize("value", ["0", "1"])
+def test_entries_that_ask_for_exact_results_hold_anyway(key, value, no_warnings):
+    options = tenon.SessionOptions()
+    options.add_session_config_entry(key, value)
+    assert options.get_session_config_entry(key) == value
+
+
 @pytest.mark.parametrize("key", ["session.set_denormal_as_zero", "optimization.enable_gelu_approximation", "no.key"])
 def test_entries_that_are_not_silently_ignored(key):
     with pytest.warns(UserWarning, match=f"{key}.*no effect"):

@@ -8,6 +8,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import tenon
+from oracles.rounding import assert_product
 
 from .test_swap import compiled, initializers, made, outputs, same
 from .zoo import FLOAT, feed, floats, model, node, weight
@@ -58,12 +59,10 @@ class TestOrder:
         assert artifact.models == ["z", "a"]
         x = floats(RNG(3), 2, 4)
         for position, seed in enumerate((1, 2)):
-            expected = x @ initializers(product(seed))["W"]
-            np.testing.assert_allclose(artifact.session(position).run(None, {"x": x})[0], expected, rtol=1e-5)
+            assert_product(artifact.session(position).run(None, {"x": x})[0], x, initializers(product(seed))["W"])
         paths = artifact.save(tmp_path, names=["first_ctx.onnx", "second_ctx.onnx"])
         for path, seed in zip(paths, (1, 2)):
-            expected = x @ initializers(product(seed))["W"]
-            np.testing.assert_allclose(tenon.InferenceSession(path).run(None, {"x": x})[0], expected, rtol=1e-5)
+            assert_product(tenon.InferenceSession(path).run(None, {"x": x})[0], x, initializers(product(seed))["W"])
 
     def test_two_models_cannot_have_one_name(self, tmp_path):
         with pytest.raises(tenon.Error, match="two models are to be saved as 'q_ctx.onnx'"):
@@ -98,8 +97,8 @@ class TestBakedGroups:
             filled, _ = tenon.Artifact.load(*stripped.save(folder)).bake({"w": floats(RNG(5), 4, 4)}, partial=True)
             x = floats(RNG(6), 2, 4)
             fused = [i for i, m in enumerate(order) if len(m.graph.node) == 2][0]
-            want = np.clip(x @ floats(RNG(5), 4, 4), 0, 6)
-            np.testing.assert_allclose(filled.session(fused).run(None, {"x": x})[0], want, rtol=1e-5)
+            got = filled.session(fused).run(None, {"x": x})[0]
+            assert_product(got, x, floats(RNG(5), 4, 4), lambda y: np.clip(y, 0, 6))
 
     def test_not_finite_is_reported_for_every_model(self):
         artifact = group(lookup(1), lookup(1))
@@ -153,18 +152,18 @@ class TestFolders:
         for name, seed in (("a", 3), ("b", 4)):
             external(product(seed), str(tmp_path / "new" / f"{name}.onnx"))
         x = floats(RNG(5), 2, 4)
-        want = [x @ initializers(product(seed))["W"] for seed in (3, 4)]
+        weights = [initializers(product(seed))["W"] for seed in (3, 4)]
         artifact = tenon.compile(paths)
         for sessions in ([artifact.session(i) for i in range(2)], [tenon.compile(p).session() for p in paths],
                          [tenon.InferenceSession(p) for p in paths]):
             sessions[0].set_weights(tmp_path / "new")
-            np.testing.assert_allclose(sessions[0].run(None, {"x": x})[0], want[0], rtol=1e-5)
+            assert_product(sessions[0].run(None, {"x": x})[0], x, weights[0])
             tenon.set_weights(sessions, tmp_path / "new")
-            for session, expected in zip(sessions, want):
-                np.testing.assert_allclose(session.run(None, {"x": x})[0], expected, rtol=1e-5)
+            for session, w in zip(sessions, weights):
+                assert_product(session.run(None, {"x": x})[0], x, w)
         baked, _ = artifact.bake(tmp_path / "new")
         for i in range(2):
-            np.testing.assert_allclose(baked.session(i).run(None, {"x": x})[0], want[i], rtol=1e-5)
+            assert_product(baked.session(i).run(None, {"x": x})[0], x, weights[i])
 
     def test_files_that_name_their_tensors_are_read_by_name(self, tmp_path):
         for folder in ("old", "new"):
@@ -284,7 +283,7 @@ class TestDeferred:
         new = initializers(product(2))["W"]
         session.set_weights({"W": new})
         x = floats(RNG(5), 2, 4)
-        np.testing.assert_allclose(session.run(None, {"x": x})[0], x @ new, rtol=1e-5)
+        assert_product(session.run(None, {"x": x})[0], x, new)
 
     def test_what_is_missing_is_named(self):
         session = group(product(1)).strip().session()
@@ -337,7 +336,7 @@ def test_weights_given_with_a_session_decide_too(tmp_path):
     options.add_initializer("hi", bound)
     x = floats(RNG(2), 2, 4)
     got = tenon.InferenceSession(tmp_path / "m.onnx", options).run(None, {"x": x})[0]
-    np.testing.assert_allclose(got, np.clip(x @ floats(RNG(1), 4, 4), 0, 0.25), rtol=1e-5)
+    assert_product(got, x, floats(RNG(1), 4, 4), lambda y: np.clip(y, 0, 0.25))
 
 
 class TestNpz:
@@ -360,7 +359,7 @@ class TestNpz:
         session = compiled(net).session()
         session.set_weights(tmp_path / "w.npz")
         x = floats(RNG(5), 2, 4)
-        np.testing.assert_allclose(session.run(None, {"x": x})[0], x @ (new.astype(np.float32) * 2), rtol=1e-5)
+        assert_product(session.run(None, {"x": x})[0], x, new.astype(np.float32) * 2)
 
 
 def test_files_that_are_no_weights(tmp_path):

@@ -4,6 +4,7 @@ import numpy as np
 
 from differential.registry import operator
 from differential.values import broadcast, fixed, is_fixed, is_nonempty, require
+from oracles.saturation import SAFE_HIGH, SAFE_LOW
 
 
 def product_bounds(x, y, count, extra=0.0):
@@ -134,11 +135,16 @@ def einsum(graph):
     graph.emit("Einsum", [x, y], x.dtype, [dims[letter] for letter in result], *product_bounds(x, y, count), equation=equation)
 
 
+def safe_range(dtype):
+    """Weights for integer products that the oracle gets right on every CPU."""
+    return (SAFE_LOW, SAFE_HIGH) if dtype == "int8" else (None, None)
+
+
 @operator("MatMulInteger", 0.5)
 def matmul_integer(graph):
     x = graph.pick_or_new(("uint8", "int8"), rank=(2, 3), nonempty=True)
     right = "int8" if x.dtype == "int8" else graph.random.choice(("uint8", "int8"))
-    y = graph.fresh(right, (x.shape[-1], graph.draw_dim(nonempty=True)))
+    y = graph.fresh(right, (x.shape[-1], graph.draw_dim(nonempty=True)), *safe_range(right))
     inputs = [x, y]
     if graph.random.random() < 0.6:
         inputs += [graph.scalar(graph.random.randint(0, 9), x.dtype), graph.scalar(graph.random.randint(0, 9), y.dtype)]
@@ -193,7 +199,8 @@ def quantize_per_channel(graph):
 @operator("QLinearMatMul", 0.4)
 def qlinear_matmul(graph):
     x = graph.pick_or_new(("uint8",), rank=(2, 3), nonempty=True)
-    y = graph.fresh(graph.random.choice(("uint8", "int8")), (x.shape[-1], graph.draw_dim(nonempty=True)))
+    right = graph.random.choice(("uint8", "int8"))
+    y = graph.fresh(right, (x.shape[-1], graph.draw_dim(nonempty=True)), *safe_range(right))
     inputs = [x, graph.scalar(0.25, "float32"), graph.scalar(3, "uint8"), y, graph.scalar(0.5, "float32"),
               graph.scalar(2, y.dtype), graph.scalar(4.0, "float32"), graph.scalar(100, "uint8")]
     graph.emit("QLinearMatMul", inputs, "uint8", [*x.shape[:-1], y.shape[1]], 0, 255, exact=True)

@@ -6,13 +6,15 @@ import numpy as np
 
 from differential.operators.linear import image, window
 from differential.registry import operator
-from differential.values import fixed, is_fixed, is_nonempty
+from differential.values import fixed, is_fixed, is_nonempty, require
 
 
 @operator("MaxPool", 0.8)
 def max_pool(graph):
     x = image(graph)
     attributes, sizes = window(graph, x)
+    # known_peer_bugs.md: a window that reaches over all elements, into the padding on both sides
+    require(all(min(dim) >= d for dim, d in zip(x.shape[2:], attributes["dilations"])))
     graph.emit("MaxPool", [x], x.dtype, [*x.shape[:2], *sizes], x.low, x.high, exact=x.exact, **attributes)
 
 

@@ -1,0 +1,36 @@
+"""onnxruntime as an oracle: every test that takes its results for right asks it here."""
+
+import onnx
+import onnxruntime
+
+from oracles.saturation import may_be_fused, unsafe_products
+
+
+class InexactOracle(AssertionError):
+    """The test asks onnxruntime for numbers that it gets wrong on some CPUs."""
+
+
+def run_peer(model, feeds, optimize=True):
+    """The outputs of a model (bytes) by onnxruntime. Raises InexactOracle for integer products that saturate there on
+    CPUs without VNNI: `exact_integers` is the oracle of these."""
+    proto = onnx.load_from_string(model)
+    refuse_inexact(proto, feeds)
+    session = onnxruntime.InferenceSession(
+        model, peer_options(optimize and not may_be_fused(proto)), providers=["CPUExecutionProvider"]
+    )
+    return session.run(None, feeds)
+
+
+def refuse_inexact(model, feeds):
+    found = unsafe_products(model, feeds)
+    if found:
+        raise InexactOracle(f"onnxruntime saturates on CPUs without VNNI: {'; '.join(found)}")
+
+
+def peer_options(optimize=True):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 4
+    options.intra_op_num_threads = 1
+    if not optimize:
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return options
