@@ -117,10 +117,19 @@ void bind_weights(nb::module_& m) {
   m.def("use_weights", &use_weights, nb::arg("sessions"), nb::arg("weights"));
 }
 
+// What people should know while files are written, as Python says such things.
+void warn(const std::string& text) {
+  if (!Py_IsInitialized()) return;
+  const nb::gil_scoped_acquire gil;
+  // Where warnings are errors, this one cannot end a call of another language.
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) PyErr_WriteUnraisable(nullptr);
+}
+
 }  // namespace
 
 void bind_artifacts(nb::module_& m) {
   bind_weights(m);
+  tenon::set_message_handler(&warn);
   nb::class_<HeldArtifact>(m, "Artifact")
       .def_static("compile", &compile, nb::arg("names"), nb::arg("models"), nb::arg("options"), nb::arg("context"))
       .def_static("load", &load, nb::arg("paths"), nb::arg("options"))

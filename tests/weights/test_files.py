@@ -214,3 +214,38 @@ class TestDamage:
         artifact = tenon.Artifact.load(path)
         with pytest.raises(tenon.Error):
             artifact.verify()
+
+
+class TestOnlyRegularFilesAreReplaced:
+    @pytest.fixture(params=["link", "pipe", "folder"])
+    def taken(self, request, tmp_path):
+        path = tmp_path / "taken.onnx"
+        if request.param == "link":
+            (tmp_path / "target").write_text("mine")
+            path.symlink_to("target")
+        elif request.param == "pipe":
+            os.mkfifo(path)
+        else:
+            path.mkdir()
+        words = {"link": "is a symbolic link", "pipe": "is a named pipe", "folder": "is a folder"}
+        return path, words[request.param]
+
+    def test_by_models_and_artifacts(self, taken, tmp_path):
+        path, words = taken
+        before, names = path.lstat().st_mode, sorted(os.listdir(tmp_path))
+        artifact = compiled(made("conv_norm_relu", 1))
+        for write in (lambda: tenon.Model.load(made("conv_norm_relu", 1).SerializeToString()).save(path),
+                      lambda: artifact.save(tmp_path, [path.name], overwrite=True),
+                      lambda: artifact.export(path)):
+            with pytest.raises(tenon.Error, match=words):
+                write()
+        assert path.lstat().st_mode == before and sorted(os.listdir(tmp_path)) == names
+
+
+def test_weights_that_a_damaged_file_may_need_stay_with_a_warning(tmp_path):
+    path, weights, _ = one(tmp_path)
+    with open(tmp_path / "other_ctx.onnx", "wb") as file:
+        file.write(b"\x08\x0a\x3a\xff")
+    with pytest.warns(RuntimeWarning, match="stays in .* cannot be read: .*other_ctx.onnx"):
+        compiled(made("conv_norm_relu", 2)).save(tmp_path, [os.path.basename(path)], overwrite=True)
+    assert os.path.exists(weights)

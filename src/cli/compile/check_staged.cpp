@@ -65,7 +65,7 @@ class Check {
       const tenon::Session reference(context_, model_, options);
       wanted = reference.run(inputs);
       // White space to whoever reads the result, and to whoever waits the news that the reference is done.
-      std::cout << std::endl;
+      std::cout << '\n' << std::flush;
     } catch (const tenon::Error& error) {
       result_.set("verdict", "inconclusive");
       result_.set("message", std::string("the reference cannot run it: ") + error.what());
