@@ -12,4 +12,5 @@ NB_MODULE(_tenon, m) {
   bind_sessions(m);
   bind_artifacts(m);
   bind_interrupts(m);
+  bind_lock(m);
 }
