@@ -14,7 +14,7 @@ def load_native(path_or_bytes, settings, files=None, weights=None):
     """The native model of a path or of bytes; a file that is missing raises NoSuchFile, a folder InvalidModel."""
     if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
         if not len(path_or_bytes):
-            raise _errors.InvalidArgument("the model has no bytes; an ONNX model is needed")
+            raise _errors.InvalidArgument("no bytes are given, so there is no graph; give those of an ONNX model")
         return _tenon.Model.load_memory(bytes(path_or_bytes), settings, files or {}, weights or {})
     if not isinstance(path_or_bytes, (str, os.PathLike)):
         raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")

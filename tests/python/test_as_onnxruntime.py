@@ -104,6 +104,20 @@ print(json.dumps([line for line in pathlib.Path("/proc/self/maps").read_text().s
     assert loaded == []
 
 
+def test_parts_in_plain_python_come_from_the_installed_package():
+    """io_binding_helper is what Hugging Face's Optimum imports; it needs torch to run."""
+    import onnxruntime
+
+    told = told_by("""
+import importlib.util, json
+names = ["quantization.calibrate", "tools.file_utils", "transformers.io_binding_helper", "backend.backend", "datasets"]
+print(json.dumps([importlib.util.find_spec("onnxruntime." + name).origin for name in names]))""")
+    folder = onnxruntime.__path__[0]
+    assert told == [f"{folder}/{name}.py" for name in (
+        "quantization/calibrate", "tools/file_utils", "transformers/io_binding_helper", "backend/backend",
+        "datasets/__init__")]
+
+
 QUANTIZE = """
 import hashlib, json, sys
 import onnx, onnxruntime

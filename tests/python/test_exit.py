@@ -29,9 +29,6 @@ PROGRAMS = {
     "a type of an input": "s = session(); kept = s._native.input_type(0)",
     "another thread that holds everything": "s = session(); t = threading.Thread(target=lambda: s.run(None, feed))\n"
                                             "t.start(); t.join()",
-    "a daemon that still runs": "s = session(); go = threading.Event()\n"
-                                "t = threading.Thread(target=lambda: [go.set(), [s.run(None, feed) for _ in "
-                                "range(10**9)]], daemon=True); t.start(); go.wait()",
     "run_async": "s = session(); done = threading.Event()\n"
                  "s.run_async(None, feed, lambda r, u, e: u.set(), done); done.wait()",
     "compiled": "a = tenon.compile('net.onnx'); s = a.session(); w = s.weights; s.run(None, feed)",
@@ -54,10 +51,48 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.parametrize("report", ["", "tenon._tenon.report_leaks()\n"], ids=["", "reported"])
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_programs_end_quietly(folder, name):
-    done = run_python("-c", START + PROGRAMS[name], folder=folder)
+def test_programs_end_quietly(folder, name, report):
+    """Nothing is left behind even when that is looked for."""
+    done = run_python("-c", START + report + PROGRAMS[name], folder=folder)
     assert (done.stdout, done.stderr) == ("", "")
+
+
+DAEMONS = """
+count = threading.Semaphore(0)
+def work(run):
+    while True:
+        kept.append(run())
+        count.release()
+kept, s = [], session()
+value = tenon.OrtValue.ortvalue_from_numpy
+runs = [lambda: s.run(None, feed), lambda: tenon.InferenceSession("net.onnx"), lambda: tenon.compile("net.onnx"),
+        lambda: s.run_with_ort_values(None, {name: value(array + 1) for name, array in feed.items()})]
+for run in runs:
+    threading.Thread(target=work, args=(run,), daemon=True).start()
+for _ in range(20):
+    count.acquire()
+"""
+
+
+@pytest.mark.parametrize("ending", ["", "sys.exit(0)", "import atexit; atexit.register(s.run, None, feed)",
+                                    "class Last:\n    def __del__(self): self.run(None, self.feed)\n"
+                                    "last = Last(); last.run, last.feed = s.run, feed"],
+                         ids=["end", "exit", "exit function", "finalizer"])
+def test_daemon_threads_do_not_outlive_the_interpreter(folder, ending):
+    for _ in range(3):
+        done = run_python("-c", START + DAEMONS + ending, folder=folder)
+        assert (done.stdout, done.stderr) == ("", "")
+
+
+def test_a_fork_while_other_threads_run(folder):
+    """The child has none of the threads, and does not wait for them at its end."""
+    done = run_python("-W", "ignore", "-c", START + DAEMONS + """
+if child := os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+print("child")""", folder=folder)
+    assert (done.stdout, done.stderr) == ("child\n", "")
 
 
 @pytest.mark.parametrize("ending, last_line", [
