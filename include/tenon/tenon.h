@@ -99,11 +99,11 @@ TN_API void tn_options_release(tn_options* options);
  *            the machine or container has), loop_limit=N (iterations of one Loop; 10,000,000), cpu_isa=NAME (kernels
  *            of the whole process use at most this instruction set, one of "isas" in tn_system_json; not while
  *            sessions run)
- *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, dim:NAME=N (a
- *            symbolic dimension of the model becomes a fixed one), denotation:NAME=N (the same for the input
- *            dimensions that carry this denotation), keep_values=1|0 (every named value that the compiled model
- *            computes, its outputs once more included, comes out after them in the order of computation); of a model
- *            that is compiled already also those of artifact
+ *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, threads=N (a run uses
+ *            at most this many of its context's, the caller's included; 0: all), dim:NAME=N (a symbolic dimension of
+ *            the model becomes a fixed one), denotation:NAME=N (the same for input dimensions with this denotation),
+ *            keep_values=1|0 (every named value that the compiled model computes, outputs once more included, comes
+ *            out after them in order of computation); of a model that is compiled already also those of artifact
  *   compile: provider=cpu|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a time),
  *            sources=reference|embed|none (what later partial swaps can draw on: the files that weights came from, a
  *            copy in the artifact, or nothing), defer_weights=1|0 (leave the weights open, to be set later),

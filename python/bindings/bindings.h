@@ -13,6 +13,7 @@ void bind_models(nanobind::module_& m);
 void bind_sessions(nanobind::module_& m);
 void bind_artifacts(nanobind::module_& m);
 void bind_interrupts(nanobind::module_& m);
+void bind_lock(nanobind::module_& m);
 
 // A model, and the bytes of files it was given: sessions read them where they are.
 struct LoadedModel {
@@ -42,10 +43,35 @@ void ask_for_signals(tenon::Run& run);
 // For runs without options of their own. Shared by all threads, never freed.
 tenon::Run* plain_run();
 
+// Gives the interpreter's lock back for its lifetime. When the interpreter ends in the meantime, the thread stops here
+// for good: Python would end it in a way that C++ code on its stack does not survive.
+class WithoutLock {
+ public:
+  WithoutLock() : state_(PyEval_SaveThread()) {}
+  ~WithoutLock();
+  WithoutLock(const WithoutLock&) = delete;
+  WithoutLock& operator=(const WithoutLock&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+// Takes the interpreter's lock for its lifetime, in a thread that may or may not have it; likewise.
+class WithLock {
+ public:
+  WithLock();
+  ~WithLock() { PyGILState_Release(state_); }
+  WithLock(const WithLock&) = delete;
+  WithLock& operator=(const WithLock&) = delete;
+
+ private:
+  PyGILState_STATE state_;
+};
+
 // Calls f without the interpreter's lock.
 template <class F>
 auto alone(F&& f) {
-  nanobind::gil_scoped_release no_gil;
+  const WithoutLock unlocked;
   return f();
 }
 

@@ -12,7 +12,7 @@ std::atomic<unsigned long> main_thread{0};
 // Python handles signals in its main thread only, so other threads need not wait for the interpreter's lock.
 int must_stop(void*) {
   if (PyThread_get_thread_ident() != main_thread.load(std::memory_order_relaxed)) return 0;
-  nb::gil_scoped_acquire gil;
+  const WithLock locked;
   return PyErr_CheckSignals();
 }
 

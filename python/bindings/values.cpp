@@ -73,7 +73,7 @@ Value tensor_over(const AnyArray& array, int dtype) {
   auto* owner = new AnyArray(array);
   auto release = [](void* user) {
     // The last run that holds the tensor may end in any thread.
-    nb::gil_scoped_acquire gil;
+    const WithLock locked;
     delete static_cast<AnyArray*>(user);
   };
   try {

@@ -23,6 +23,15 @@ def device_type_number(name):
     return number
 
 
+_VENDORS = {"cuda": OrtDeviceVendorId.NVIDIA, "dml": OrtDeviceVendorId.MICROSOFT, "cann": OrtDeviceVendorId.HUAWEI,
+            "webgpu": OrtDeviceVendorId.NONE}
+
+
+def vendor_of_device_type(name):
+    """The only vendor of such devices, or None."""
+    return _VENDORS.get(name)
+
+
 def require_cpu(device_type):
     """Raises unless the device is the CPU."""
     if device_type_number(device_type) != 0:

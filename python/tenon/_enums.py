@@ -88,6 +88,26 @@ class OrtDeviceVendorId(_Named):
     INTEL = 0x8086
 
 
+class ArenaExtendStrategy(_Named):
+    kNextPowerOfTwo = 0
+    kSameAsRequested = 1
+
+
+class OrtCompiledModelCompatibility(_Named):
+    EP_NOT_APPLICABLE = 0
+    EP_SUPPORTED_OPTIMAL = 1
+    EP_SUPPORTED_PREFER_RECOMPILATION = 2
+    EP_UNSUPPORTED = 3
+
+
+class OrtDeviceEpIncompatibilityReason(_Named):
+    NONE = 0
+    DRIVER_INCOMPATIBLE = 1
+    DEVICE_INCOMPATIBLE = 2
+    MISSING_DEPENDENCY = 4
+    UNKNOWN = -2147483648
+
+
 class OrtCompileApiFlags(enum.IntFlag):
     NONE = 0
     ERROR_IF_NO_NODES_COMPILED = 1

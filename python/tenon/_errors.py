@@ -94,6 +94,13 @@ class InvalidModel(InvalidProtobuf, InvalidGraph, Fail):
     this is caught under all three names."""
 
 
+class UnsupportedModel(NotImplemented, InvalidGraph, Fail):
+    """The model uses something that Tenon does not have, such as an op or attribute it does not know. onnxruntime tells
+    apart what nobody knows, what it knows but cannot run, and the rest; this is caught under all three names."""
+
+    _code = "unsupported"
+
+
 class Cancelled(Fail):
     """The run was stopped by `RunOptions.terminate`, which onnxruntime reports as Fail."""
 
@@ -123,7 +130,7 @@ _tenon.set_error_classes(
         CODES.index("invalid argument"): InvalidArgument,
         CODES.index("invalid model"): InvalidModel,
         CODES.index("not found"): NotFound,
-        CODES.index("unsupported"): NotImplemented,
+        CODES.index("unsupported"): UnsupportedModel,
         CODES.index("incompatible"): Fail,
         CODES.index("resource limit"): RuntimeException,
         CODES.index("guard violated"): Fail,

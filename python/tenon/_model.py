@@ -13,6 +13,8 @@ def _text(value):
 def load_native(path_or_bytes, settings, files=None, weights=None):
     """The native model of a path or of bytes; a file that is missing raises NoSuchFile, a folder InvalidModel."""
     if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
+        if not len(path_or_bytes):
+            raise _errors.InvalidArgument("no bytes are given, so there is no graph; give those of an ONNX model")
         return _tenon.Model.load_memory(bytes(path_or_bytes), settings, files or {}, weights or {})
     if not isinstance(path_or_bytes, (str, os.PathLike)):
         raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
@@ -37,8 +39,8 @@ class Model:
 
     @classmethod
     def load(cls, path_or_bytes, **options):
-        """Reads a model. Options: map, freeze_inputs, external_folder, max_nesting, max_nodes (see tn_options_set), and
-        files={name: bytes} for external data that is in memory."""
+        """Reads a model. Options: map, freeze_inputs, external_folder, max_nesting, max_nodes, and files={name: bytes} for
+        external data that is in memory; docs/python.md says more of them."""
         files = options.pop("files", {})
         return cls(load_native(path_or_bytes, {key: _text(value) for key, value in options.items()}, files))
 

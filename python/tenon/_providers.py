@@ -69,9 +69,23 @@ def _pairs(providers, provider_options):
     return pairs
 
 
+def check_and_normalize_provider_args(providers, provider_options, available_provider_names):
+    """Names, and options as texts, of the providers in both arguments. What is not available is warned about."""
+    chosen = {}
+    for name, options in _pairs(providers, provider_options) if providers is not None else ():
+        if name not in available_provider_names:
+            warnings.warn(f"Specified provider '{name}' is not in available provider names. "
+                          f"Available providers: '{', '.join(available_provider_names)}'", stacklevel=3)
+        if name in chosen:
+            warnings.warn(f"Duplicate provider '{name}' encountered, ignoring.", stacklevel=3)
+            continue
+        chosen[name] = {str(key): str(value) for key, value in options.items()}
+    return list(chosen), list(chosen.values())
+
+
 def chosen_providers(providers, provider_options):
     """{name: options} of the providers that will run the model. What is not available is warned about and left out;
-    a name that nobody knows is a ValueError."""
+    a name that nobody knows is a RuntimeError, as in onnxruntime."""
     if not providers:
         return {CPU: {}}
     chosen = {}
@@ -88,7 +102,7 @@ def chosen_providers(providers, provider_options):
                 stacklevel=4,
             )
         if name not in KNOWN:
-            raise ValueError(f"Unknown Provider Type: {name}")
+            raise RuntimeError(f"Unknown Provider Type: {name}")
         if name in AVAILABLE:
             # Options of the CPU provider are about memory arenas; none is reported back.
             chosen[name] = {}

@@ -55,7 +55,10 @@ def _load(path_or_bytes, options):
 
 def _native_settings(options, dim_names):
     """The native session's options for a model whose inputs name these dimensions."""
-    settings = {"seed": str(_info.default_seed())} if _info.default_seed() is not None else {}
+    # As in onnxruntime, numbers below 0 are no wish.
+    settings = {"threads": str(max(0, options.intra_op_num_threads))}
+    if _info.default_seed() is not None:
+        settings["seed"] = str(_info.default_seed())
     for key, value in options._entries.items():
         if key.startswith(NATIVE_PREFIX):
             settings[key[len(NATIVE_PREFIX):]] = value
@@ -117,7 +120,7 @@ class InferenceSession:
     def _choose(self, providers, provider_options):
         try:
             return _providers.chosen_providers(providers, provider_options)
-        except ValueError as error:
+        except (RuntimeError, ValueError) as error:
             if not self._enable_fallback:
                 raise
             warnings.warn(f"{error} Falling back to {_providers.CPU}.", stacklevel=3)

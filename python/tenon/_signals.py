@@ -1,11 +1,21 @@
-"""Which thread handles signals: the native part asks for them there while a model runs."""
+"""What the native part must know of threads: which one handles signals, and when the interpreter ends."""
 
+import atexit
 import os
 import threading
 
 from . import _tenon
 
 _tenon.set_main_thread(threading.main_thread().ident)
+# The last of all exit functions, for it was registered first: the others may still run models in daemon threads.
+atexit.register(_tenon.stop_other_threads)
+
+
+def _in_child():
+    # The thread that forks is the only one of the child, and its main thread.
+    _tenon.set_main_thread(threading.get_ident())
+    _tenon.forget_other_threads()
+
+
 if hasattr(os, "register_at_fork"):
-    # The thread that forks is the main thread of the child.
-    os.register_at_fork(after_in_child=lambda: _tenon.set_main_thread(threading.get_ident()))
+    os.register_at_fork(after_in_child=_in_child)

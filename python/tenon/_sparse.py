@@ -16,7 +16,7 @@ def _checked(indices, extent, what):
     return indices
 
 
-class _Indices:
+class Indices:
     """A view of the indices of one format."""
 
     def __init__(self, **arrays):
@@ -89,7 +89,7 @@ class SparseTensor:
     def _view(self, kind):
         if self._format != kind:
             raise InvalidArgument(f"the sparse tensor has the format {self._format.name}")
-        return _Indices(**self._indices)
+        return Indices(**self._indices)
 
     def values(self):
         return self._values

@@ -85,11 +85,10 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
   return api::guarded([&]() -> Status {
     if (!model || !session) return invalid_argument("model and session must not be NULL");
     api::SessionRequest request;
-    request.use(context);
     CompileOptions compile_options;
     std::map<std::string, int64_t> denotations;
     api::OptionReader reader(options);
-    request.read(reader);
+    request.read(context, reader);
     reader.text("provider", compile_options.target);
     reader.integers_by_name("denotation", denotations);
     const bool is_compiled = is_context_model(model->model->wire);

@@ -285,7 +285,7 @@ void ImportNode::finish(const std::vector<ValueId>& results) {
 Status ImportNode::check_all_read() const {
   for (const wire::Attribute& a : node_.attributes)
     if (!read_.contains(a.name))
-      return invalid_model("{} (version {}) has no attribute '{}'", node_.op_type, version_, a.name);
+      return unsupported("{} (version {}) has no attribute '{}'", node_.op_type, version_, a.name);
   if (inputs_.size() > inputs_read_)
     return invalid_model("{} (version {}) takes at most {} inputs, {} are given", node_.op_type, version_, inputs_read_,
                          inputs_.size());

@@ -15,6 +15,20 @@ struct GraphImporter::ListedInitializers {
   int64_t default_bytes = 0;
 };
 
+namespace {
+
+// A sequence, optional or map of nobody knows what: no caller could make such a value.
+bool has_unknown_inside(const Type& type) {
+  using Kind = Type::Kind;
+  if (type.kind == Kind::Unknown || type.kind == Kind::Tensor) return false;
+  if (type.kind == Kind::Map && type.dtype == DType::Undefined) return true;
+  const Type& inside = *type.element;
+  return inside.kind == Kind::Unknown || (inside.is_tensor() && inside.dtype == DType::Undefined) ||
+         has_unknown_inside(inside);
+}
+
+}  // namespace
+
 // The caller's tensor when there is one, else the file's.
 Result<Constant> GraphImporter::initializer_constant(const wire::TensorProto& proto, bool is_top) {
   const auto& weights = model_.options.weights;
@@ -70,6 +84,9 @@ Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::ve
     const wire::ValueInfo& input = wire_graph.inputs[i];
     if (listed.frozen.contains(input.name)) continue;
     TN_ASSIGN_OR_RETURN(Type type, declared_type(input, "input"));
+    if (is_top && has_unknown_inside(type))
+      return invalid_model("the input '{}' is declared as {}; its type must say what is inside", input.name,
+                           type.to_string());
     if (i < input_types.size()) {
       auto both = merge(type, input_types[i]);
       if (!both)

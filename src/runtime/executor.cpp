@@ -340,7 +340,7 @@ class PlanRun::Services final : public KernelServices {
       if (!state.stopped.load(std::memory_order_relaxed)) body(i);
     };
     if (state.pool)
-      state.pool->parallel_for(chunks, until_stopped);
+      state.pool->parallel_for(chunks, until_stopped, state.max_helpers);
     else
       KernelServices::parallel_for(chunks, until_stopped);
   }

@@ -132,6 +132,7 @@ Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<con
   state.limits = &options_.limits;
   state.cancelled = options.cancelled;
   state.pool = options_.pool.get();
+  state.max_helpers = options_.max_helpers;
   state.stop = options.stop;
   state.seed = options_.seed + 0x2545f4914f6cdd1dull * runs_.fetch_add(1, std::memory_order_relaxed);
   state.profile = options.profile;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <tenon/tenon.hpp>
 
+#include <filesystem>
 #include <thread>
 
 #include "api/error_of.h"
@@ -140,6 +141,25 @@ TEST_F(Runs, MemoryLimit) {
   const tenon::Context small({{"memory_limit", "100"}, {"threads", "1"}});
   EXPECT_EQ(small.threads(), 1);
   EXPECT_EQ(code_of([&] { tenon::Session(small, model).run({ones(1000)}); }), TN_RESOURCE_LIMIT);
+}
+
+int64_t threads_of_process() {
+  namespace fs = std::filesystem;
+  return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+}
+
+TEST_F(Runs, ASessionOfOneThreadMakesNoHelpers) {
+  const tenon::Context context({{"threads", "3"}});
+  const int64_t before = threads_of_process();
+  const tenon::Session alone(context, model, {{"threads", "1"}});
+  EXPECT_EQ(alone.run({ones(1)})[0].data<float>()[1], 7);
+  EXPECT_EQ(threads_of_process(), before);
+  const tenon::Session helped(context, model, {{"threads", "2"}});
+  EXPECT_EQ(helped.run({ones(1)})[0].data<float>()[1], 7);
+  EXPECT_EQ(threads_of_process(), before + 2);  // those of the context, whatever a session takes of them
+  const tenon::Error error = error_of([&] { tenon::Session(context, model, {{"threads", "-1"}}); });
+  EXPECT_EQ(error.code(), TN_INVALID_ARGUMENT);
+  EXPECT_THAT(error.what(), HasSubstr("'threads'"));
 }
 
 TEST_F(Runs, KeptValuesComeInOrderOfComputation) {

@@ -69,12 +69,57 @@ def test_exceptions_can_be_pickled():
     assert (str(error), error.code) == ("message", "invalid argument")
 
 
-def test_unknown_operators():
+def unary(op, **attributes):
     from python.models import FLOAT, model, node, tensor
 
-    with pytest.raises(state(tenon).NotImplemented, match="NoSuchOperator"):
-        tenon.InferenceSession(model([node("NoSuchOperator", "x", "y")], [tensor("x", FLOAT, [1])],
-                                     [tensor("y", FLOAT, [1])]))
+    return model([node(op, "x", "y", **attributes)], [tensor("x", FLOAT, [1])], [tensor("y", FLOAT, [1])])
+
+
+@pytest.mark.parametrize("data, text", [
+    (unary("NoSuchOperator"), "NoSuchOperator"), (unary("NoSuchOperator", domain="no.such"), "no.such"),
+    (unary("Relu", no_such_attribute=1), "no_such_attribute"), (unary("Resize_", domain="com.microsoft"), "Resize_"),
+], ids=["operator", "domain", "attribute", "contributed"])
+def test_what_nobody_knows_is_caught_under_every_name(ort, data, text):
+    """onnxruntime raises one of the three, Tenon a class that is all of them."""
+    errors = state(ort)
+    caught_as = []
+    for names in (("Fail", "InvalidGraph", "NotImplemented"), ("Fail",), ("InvalidGraph",), ("NotImplemented",)):
+        try:
+            ort.InferenceSession(data)
+        except tuple(getattr(errors, name) for name in names) as error:
+            assert text in str(error)
+            caught_as.append(len(names))
+        except Exception:
+            pass
+    assert caught_as == ([3, 1, 1, 1] if ort is tenon else [3, 1])
+
+
+@pytest.mark.parametrize("data", [b"", bytearray(), memoryview(b"")])
+def test_no_bytes_are_an_argument_that_is_wrong(ort, data):
+    with pytest.raises(state(ort).InvalidArgument):
+        ort.InferenceSession(bytes(data) if ort is not tenon else data)
+
+
+@pytest.mark.parametrize("field, text", [
+    ("optional_type", "optional(unknown)"), ("sequence_type", "seq(unknown)"), ("map_type", "map("),
+])
+def test_types_that_do_not_say_what_is_inside(ort, field, text):
+    import onnx
+    from python.models import passing
+
+    empty, nested, untyped = onnx.TypeProto(), onnx.TypeProto(), onnx.TypeProto()
+    getattr(empty, field).SetInParent()
+    nested.sequence_type.elem_type.CopyFrom(empty)
+    if field != "map_type":
+        getattr(untyped, field).elem_type.tensor_type.SetInParent()
+    for broken in (empty, nested, untyped):
+        if broken.WhichOneof("value") is None:
+            continue
+        with pytest.raises((state(ort).InvalidArgument, state(ort).Fail)) as caught:
+            ort.InferenceSession(passing(broken))
+        if ort is tenon:
+            assert "the input 'x' is declared as" in str(caught.value) and caught.value.code == "invalid model"
+            assert text in str(caught.value) or broken is untyped
 
 
 def test_models(tmp_path):

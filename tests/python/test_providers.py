@@ -66,6 +66,24 @@ def test_changing_providers(ort, no_warnings):
         session.set_providers([3])
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("providers", [["NoSuchProvider"], ["NoSuchProvider", CPU], [("NoSuchProvider", {})]])
+def test_changing_to_a_provider_that_nobody_knows(ort, providers):
+    session = ort.InferenceSession(add())
+    with pytest.raises(RuntimeError, match="Unknown Provider Type: NoSuchProvider"):
+        session.set_providers(providers)
+    with pytest.raises(RuntimeError, match="Unknown Provider Type: NoSuchProvider"):
+        ort.InferenceSession(add(), providers=providers, enable_fallback=0)
+
+
+@pytest.mark.parametrize("providers", [["CUDAExecutionProvider"], ["CUDAExecutionProvider", CPU]])
+def test_changing_to_a_provider_that_is_not_available(ort, providers):
+    session = ort.InferenceSession(add())
+    with pytest.warns(UserWarning, match="is not in available provider names"):
+        session.set_providers(providers)
+    assert session.get_providers() == [CPU]
+
+
 def test_providers_of_options(ort):
     options = ort.SessionOptions()
     assert not options.has_providers()

@@ -133,3 +133,50 @@ def test_sessions_made_in_many_threads():
     for thread in threads:
         thread.join()
     assert results == [[[11, 21]]] * 8
+
+
+COUNT_THREADS = """
+import json, os, sys
+import numpy as np
+import tenon
+
+def count():
+    return len(os.listdir("/proc/self/task"))
+
+wanted, entry = json.loads(sys.argv[1])
+options = tenon.SessionOptions()
+options.intra_op_num_threads = wanted
+if entry is not None:
+    options.add_session_config_entry("tenon.threads", entry)
+before = count()
+if sys.argv[2] == "session":
+    session = tenon.InferenceSession("net.onnx", options)
+else:
+    session = tenon.Artifact.load("net_ctx.onnx").session(sess_options=options)
+x = np.ones((512, 512), np.float32)
+session.run(None, {"v0": x})
+threads = count() - before
+again = tenon.InferenceSession("net.onnx", tenon.SessionOptions()).run(None, {"v0": x})
+print(json.dumps([threads, count() - before, tenon.system()["threads"]["quota"], float(again[0][0, 0])]))
+"""
+
+
+@pytest.mark.parametrize("made_from", ["session", "artifact"])
+@pytest.mark.parametrize("wanted, entry, alone", [
+    (1, None, True), (0, None, False), (-1, None, False), (2, None, False), (10**12, None, False), (0, "1", True),
+    (1, "0", False),
+])
+def test_sessions_use_as_many_threads_as_they_are_given(tmp_path, made_from, wanted, entry, alone):
+    """A session that is given one makes none; others share those of the process, one less than its CPUs."""
+    import json
+
+    from python.programs import run_python
+
+    (tmp_path / "net.onnx").write_bytes(long_running(steps=2, size=512))
+    tenon.compile(tmp_path / "net.onnx").save(tmp_path)
+    done = run_python("-c", COUNT_THREADS, json.dumps([wanted, entry]), made_from, folder=tmp_path,
+                      environment={"OPENBLAS_NUM_THREADS": "1"})
+    made, later, quota, element = json.loads(done.stdout)
+    helpers = max(1, int(quota)) - 1
+    assert (made, later) == (0 if alone else helpers, helpers)
+    assert element == 1

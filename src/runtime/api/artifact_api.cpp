@@ -134,9 +134,8 @@ tn_status* tn_artifact_session(tn_context* context, const tn_artifact* artifact,
     if (!artifact || !session) return invalid_argument("artifact and session must not be NULL");
     TN_RETURN_IF_ERROR(check_model(artifact, model));
     api::SessionRequest request;
-    request.use(context);
     api::OptionReader reader(options);
-    request.read(reader);
+    request.read(context, reader);
     TN_RETURN_IF_ERROR(reader.finish());
     const ModelRecord& record = artifact->image->contents().models[model];
     TN_ASSIGN_OR_RETURN(auto weights, image_weights(artifact->image, model));

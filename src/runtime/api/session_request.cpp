@@ -1,5 +1,8 @@
 #include "runtime/api/session_request.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace tenon::api {
 
 namespace {
@@ -27,19 +30,20 @@ void keep_named_values(Plan& plan) {
 
 }  // namespace
 
-void SessionRequest::read(OptionReader& reader) {
+void SessionRequest::read(tn_context* context, OptionReader& reader) {
+  int64_t seed = 0, threads = 0;
+  settings.limits = context_or_default(context).limits;
   reader.integer("memory_limit", settings.limits.memory_bytes, 1);
   reader.integer("loop_limit", settings.limits.loop_iterations, 1);
   reader.integer("cached_bindings", settings.limits.cached_bindings, 1);
-  reader.integer("seed", seed_, std::numeric_limits<int64_t>::min());
+  reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
+  reader.integer("threads", threads, 0);
   reader.boolean("keep_values", keep_values);
   reader.integers_by_name("dim", dims);
-  settings.seed = static_cast<uint64_t>(seed_);
-}
-
-void SessionRequest::use(tn_context* context) {
-  settings.limits = context_or_default(context).limits;
-  settings.pool = context_pool(context);
+  settings.seed = static_cast<uint64_t>(seed);
+  // A session that runs alone does not make the context's threads.
+  if (threads != 1) settings.pool = context_pool(context);
+  if (threads > 0) settings.max_helpers = static_cast<int>(std::min<int64_t>(threads - 1, settings.max_helpers));
 }
 
 std::shared_ptr<const Program> SessionRequest::apply(const std::shared_ptr<const Program>& program) const {

@@ -10,15 +10,11 @@ struct SessionRequest {
   std::map<std::string, int64_t> dims;  // symbolic extents that become fixed
   bool keep_values = false;             // every named value comes out
 
-  // Reads the options that all sessions have.
-  void read(OptionReader& reader);
-  void use(tn_context* context);
+  // Takes over what the context says; then reads the options that all sessions have.
+  void read(tn_context* context, OptionReader& reader);
   bool changes_plan() const { return !dims.empty() || keep_values; }
   // The program as the caller wants it.
   std::shared_ptr<const Program> apply(const std::shared_ptr<const Program>& program) const;
-
- private:
-  int64_t seed_ = 0;
 };
 
 }  // namespace tenon::api

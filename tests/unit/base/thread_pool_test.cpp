@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <mutex>
+#include <set>
 
 namespace tenon {
 namespace {
@@ -63,6 +65,24 @@ TEST(ThreadPool, RunsLoopsInsideLoops) {
   Counts counts(50);
   pool.parallel_for(10, [&](int64_t) { pool.parallel_for(50, [&](int64_t i) { counts.add(i); }); });
   EXPECT_TRUE(counts.all_are(10));
+}
+
+TEST(ThreadPool, TakesAtMostTheHelpersThatAreAllowed) {
+  ThreadPool pool(3);
+  for (const int helpers : {1, 2}) {
+    for (int round = 0; round < 50; ++round) {
+      std::mutex mutex;
+      std::set<std::thread::id> seen;
+      pool.parallel_for(
+          256,
+          [&](int64_t) {
+            const std::lock_guard lock(mutex);
+            seen.insert(std::this_thread::get_id());
+          },
+          helpers);
+      ASSERT_LE(seen.size(), static_cast<size_t>(helpers) + 1);
+    }
+  }
 }
 
 TEST(ThreadPool, KeepsToTheCallerWithoutHelpers) {

@@ -1,0 +1,1 @@
+"""Nothing needs to be loaded first."""
