@@ -50,7 +50,7 @@ def resized(runner, x, begins, ends, sizes, mode, version=13, **attributes):
     inputs = [x, roi, None, np.array(sizes, np.int64)]
     return runner(
         "Resize", inputs, version, mode=mode, coordinate_transformation_mode="tf_crop_and_resize",
-        extrapolation_value=EXTRAPOLATION, **attributes,
+        extrapolation_value=EXTRAPOLATION, constants=(1, 3), **attributes,
     )[0]  # fmt: skip
 
 
