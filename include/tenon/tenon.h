@@ -452,8 +452,9 @@ TN_API tn_status* tn_artifact_session(tn_context* context, const tn_artifact* ar
 
 /* Takes new weights by name. Runs that are under way finish with the old ones, later runs use the new ones, and none
  * waits. What does not fit is refused with everything that is wrong, and the old weights stay.
- * *report (which may be NULL): {replaced, kept, ignored, open, not_finite, slots, slots_redone, bytes_redone, seconds};
- * open: weights that are still to be set before the model can run. */
+ * *report (which may be NULL): {replaced, kept, ignored, open, not_finite, warnings, slots, slots_redone, bytes_redone,
+ * seconds}; open: weights that are still to be set before the model can run; warnings: sentences, one for each
+ * attribute (an epsilon, an alpha) that another ONNX model has another number for, as attributes stay what they are. */
 TN_API tn_status* tn_session_set_weights(tn_session* session, const tn_source* source, const tn_options* options,
                                          char** report);
 /* The same for several sessions, which switch together. *report is a list in their order. */

@@ -8,7 +8,7 @@ from . import _tenon
 from ._errors import InvalidArgument
 from ._model import Model, load_native
 from ._settings import as_names, settings
-from ._weights import Weights, source_of, swap_settings
+from ._weights import Weights, source_of, swap_settings, with_warnings
 
 
 class NoSuchModel(InvalidArgument, KeyError):
@@ -78,7 +78,7 @@ class Artifact:
         `InferenceSession.set_weights`."""
         options = swap_settings(partial=partial, strict=strict, only=only, map=map)
         baked, report = self._native.bake(source_of(weights), options)
-        return Artifact(baked), json.loads(report)
+        return Artifact(baked), with_warnings(json.loads(report))
 
     def strip(self):
         """The same models without the weights that can be set."""

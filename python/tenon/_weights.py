@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import warnings
 
 import numpy as np
 
@@ -99,12 +100,19 @@ def _native_sessions(sessions, method):
     return [session._native for session in sessions]
 
 
+def with_warnings(reports):
+    """The reports of a change of weights, after warning of what they warn of, once."""
+    for text in dict.fromkeys(text for report in reports for text in report["warnings"]):
+        warnings.warn(text, stacklevel=4)
+    return reports
+
+
 def set_weights(sessions, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True):
     """New weights for several sessions, which switch together; returns one report each. The arguments are those of
     `InferenceSession.set_weights`."""
     native = _native_sessions(sessions, "set_weights")
     options = swap_settings(partial=partial, strict=strict, only=only, map=map, keep_sources=keep_sources)
-    return json.loads(_tenon.set_weights(native, source_of(weights), options))
+    return with_warnings(json.loads(_tenon.set_weights(native, source_of(weights), options)))
 
 
 def use_weights(sessions, weights):

@@ -1,6 +1,7 @@
 #include "api/model_handle.h"
 #include "compiler/compile.h"
 #include "plan/context_model.h"
+#include "plan/keys.h"
 #include "runtime/api/artifact_handles.h"
 #include "runtime/api/session_request.h"
 #include "runtime/file_image.h"
@@ -34,12 +35,13 @@ Status take_given(const Program& program, const std::map<std::string, Value>& gi
     tensors.emplace(name, *value.tensor());
     options.only.push_back(name);
   }
-  const auto source = weights_in_memory(tensors, false);
+  const auto source = weights_in_memory(std::move(tensors), false);
   TN_ASSIGN_OR_RETURN(const PlannedSwap planned, plan_swap(program, weights, *source, options));
-  for (size_t i = 0; i < planned.changed.size(); ++i)
-    if (planned.changed[i])
-      weights.sources[i] =
-          std::make_shared<SourceBytes>(SourceBytes{tensors.at(program.sources[i].name), nullptr, std::nullopt});
+  for (size_t i = 0; i < planned.changed.size(); ++i) {
+    if (!planned.changed[i]) continue;
+    TN_ASSIGN_OR_RETURN(Tensor tensor, source->read(program.sources[i].name));
+    weights.sources[i] = std::make_shared<SourceBytes>(SourceBytes{std::move(tensor), nullptr, std::nullopt});
+  }
   return {};
 }
 
@@ -108,6 +110,8 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     WeightSnapshot weights = own_weights(*compiled, model->model);
     if (options) TN_RETURN_IF_ERROR(take_given(*compiled->program, options->weights, weights));
     if (!denotations.empty()) add_denoted(*model->model, denotations, request.dims);
+    // Weights fit the plan as it was compiled, whatever extents a session fixes, as they do for a compiled model.
+    if (request.changes_plan()) request.settings.plan_key = plan_key(*compiled->program);
     TN_ASSIGN_OR_RETURN(
         auto made, Session::make_from_sources(request.apply(compiled->program), std::move(weights), request.settings));
     *session = api::make_session_handle(std::move(made));

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/cpu.h"
+#include "base/float_environment.h"
 
 namespace tenon {
 
@@ -89,6 +90,7 @@ uint32_t ThreadPool::wait_for_job(uint32_t seen) {
 }
 
 void ThreadPool::worker_loop() {
+  const DefaultFloatEnvironment environment;
   uint32_t seen = 0;
   while (true) {
     seen = wait_for_job(seen);

@@ -5,12 +5,12 @@
 #include <chrono>
 #include <deque>
 #include <map>
-#include <numeric>
 
 #include "base/folder.h"
 #include "plan/fixed_sources.h"
 #include "plan/keys.h"
 #include "plan/tensor_bytes.h"
+#include "runtime/record_order.h"
 
 namespace tenon {
 
@@ -33,9 +33,8 @@ class BuiltImage final : public Image {
       programs_.push_back(std::move(program));
       TN_RETURN_IF_ERROR(add_model(model).in(model.model->path));
     }
-    sort_packed();
-    sort_sources();
     place_sources();
+    put_in_order();
     contents_.made_by = "tenon " TENON_VERSION;
     return {};
   }
@@ -178,46 +177,16 @@ class BuiltImage final : public Image {
     return options_.sources == KeepSources::Embed || !lies_in_file ? Place::Embedded : Place::InFile;
   }
 
-  // The order of a permutation, and where each old index went.
-  template <class Records, class Less>
-  static std::pair<std::vector<size_t>, std::vector<int32_t>> sorted_order(const Records& records, Less less) {
-    std::vector<size_t> order(records.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_sort(order, [&](size_t a, size_t b) { return less(records[a], records[b]); });
-    std::vector<int32_t> place(records.size());
-    for (size_t i = 0; i < order.size(); ++i) place[order[i]] = static_cast<int32_t>(i);
-    return {order, place};
-  }
   template <class T>
   static void reorder(std::vector<T>& items, const std::vector<size_t>& order) {
     std::vector<T> result;
     for (const size_t i : order) result.push_back(std::move(items[i]));
     items = std::move(result);
   }
-  static void renumber(std::vector<int32_t>& ids, const std::vector<int32_t>& place) {
-    for (int32_t& id : ids)
-      if (id >= 0) id = place[static_cast<size_t>(id)];
-  }
-
-  void sort_packed() {
-    const auto [order, place] =
-        sorted_order(contents_.packed, [](const PackedRecord& a, const PackedRecord& b) { return a.key < b.key; });
-    reorder(contents_.packed, order);
-    reorder(recipes_, order);
-    for (ModelRecord& model : contents_.models) renumber(model.slots, place);
-    renumber(identical_, place);
-  }
-
-  void sort_sources() {
-    const auto key = [](const SourceRecord& r) {
-      return std::tie(r.info.name, r.info.dtype, r.info.dims, r.content, r.place, r.file, r.file_offset);
-    };
-    const auto [order, place] =
-        sorted_order(contents_.sources, [&](const SourceRecord& a, const SourceRecord& b) { return key(a) < key(b); });
-    reorder(contents_.sources, order);
-    reorder(source_makers_, order);
-    reorder(identical_, order);
-    for (ModelRecord& model : contents_.models) renumber(model.sources, place);
+  void put_in_order() {
+    const RecordOrder order = order_records(contents_);
+    reorder(recipes_, order.packed_from);
+    reorder(source_makers_, order.sources_from);
   }
 
   // A source that is packed as it is needs no second place.

@@ -7,6 +7,15 @@
 
 namespace tenon {
 
+namespace {
+
+std::string attribute_of(const Constant& literal) {
+  const bool is_attribute = literal.asker.starts_with(kAttributeAsker);
+  return is_attribute ? literal.asker.substr(kAttributeAsker.size()) : "";
+}
+
+}  // namespace
+
 int32_t SlotTable::source_of(ConstantId id) {
   const auto [it, is_new] = source_numbers_.emplace(id, static_cast<int32_t>(sources_.size()));
   if (is_new) sources_.push_back(id);
@@ -82,8 +91,8 @@ Status SlotTable::finish(LoweredModel& model) {
     if (!tensor.ok())
       return std::move(tensor).status().in(
           fmt::format("weight '{}', which {} depends on", constant.source, constant.asker));
-    model.program->guards.push_back(
-        {number, is_literal ? "" : constant.asker, is_literal ? kLiteral : "elements", content_hash(*tensor).hex()});
+    model.program->guards.push_back({number, is_literal ? attribute_of(constant) : constant.asker,
+                                     is_literal ? kLiteral : "elements", content_hash(*tensor).hex()});
   }
   model.program->weight_program = std::move(entries_);
   return {};

@@ -66,9 +66,11 @@ Result<std::optional<Shape>> conv_output_shape(InferContext& c, const ConvParams
       return invalid_model("the input has {} channels, weights {} in {} groups take {}", (*input)[1].to_string(),
                            shape_text(*weight), p.group, expected.to_string());
   }
+  const auto kernel = kernel_extents(weight, p.window.kernel_shape);
+  // A kernel_shape that the weight contradicts is refused whatever the input is.
+  if (!input && weight && kernel) TN_RETURN_IF_ERROR(make_window(p.window, weight->size() - 2, *kernel).status());
   if (!input) return std::optional<Shape>();
   const Dim channels = weight ? (*weight)[0] : c.fresh_symbol();
-  const auto kernel = kernel_extents(weight, p.window.kernel_shape);
   if (!kernel) {
     Shape open = c.fresh_shape(input->size());
     open[0] = (*input)[0];

@@ -2,6 +2,7 @@
 
 #include "base/checked_math.h"
 #include "plan/bytes.h"
+#include "tensor/canonical.h"
 
 namespace tenon {
 
@@ -61,7 +62,7 @@ Result<Tensor> tensor_from_stored(DType dtype, const std::vector<int64_t>& dims,
                                   std::shared_ptr<const void> owner) {
   TN_RETURN_IF_ERROR(check_stored_size(dtype, dims, static_cast<int64_t>(bytes.size())));
   if (dtype == DType::String) return strings_from_bytes(dims, bytes);
-  return Tensor::borrow(dtype, dims, bytes.data(), std::move(owner));
+  return canonical(Tensor::borrow(dtype, dims, bytes.data(), std::move(owner)), nullptr);
 }
 
 }  // namespace tenon

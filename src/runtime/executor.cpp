@@ -6,7 +6,9 @@
 #include <thread>
 
 #include "base/checked_math.h"
+#include "base/float_environment.h"
 #include "runtime/text_memory.h"
+#include "runtime/unshared.h"
 #include "runtime/within_memory.h"
 
 namespace tenon {
@@ -88,7 +90,7 @@ class PlanRun {
     set_cell(v, std::move(tensor));
   }
 
-  // A value of its own: boxed ones are shared, views into an arena are copied.
+  // A value that outlives its place: boxed ones are shared, lent ones and views into an arena are copied.
   Result<Value> own(PlanValueId v) {
     Cell& c = cell(v);
     const bool lent = c.boxed.tensor() && !c.boxed.tensor()->owner();
@@ -208,18 +210,30 @@ class PlanRun {
   Status run_step(size_t s, const std::vector<PlacedValue>& placed);
 
   Result<std::vector<Value>> collect_outputs() {
-    std::vector<Value> results;
-    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
-      const PlanValueId v = plan_.outputs[i];
-      if (v == kNoValue) {
-        results.emplace_back();
-        continue;
-      }
-      auto value = within_memory([&] { return output_value(i, v); });
-      if (!value.ok()) return std::move(value).status().in("output '" + plan_.output_names[i] + "'");
-      results.push_back(std::move(*value));
-    }
+    std::vector<Value> results(plan_.outputs.size());
+    TN_RETURN_IF_ERROR(for_each_output([&](size_t i) -> Status {
+      TN_ASSIGN_OR_RETURN(results[i], output_value(i, plan_.outputs[i]));
+      return {};
+    }));
+    // The results of a body stay in the run.
+    if (state_.depth > 0) return results;
+    new_strings_.clear();
+    for (PlanValueId v : plan_.outputs)
+      if (v != kNoValue && prepared_.is_made_by_step(v)) cell(v) = Cell{};
+    TN_RETURN_IF_ERROR(for_each_output([&](size_t i) -> Status {
+      TN_ASSIGN_OR_RETURN(results[i], leave(i, std::move(results[i])));
+      return {};
+    }));
     return results;
+  }
+
+  Status for_each_output(FunctionRef<Status(size_t)> body) {
+    for (size_t i = 0; i < plan_.outputs.size(); ++i) {
+      if (plan_.outputs[i] == kNoValue) continue;
+      Status status = within_memory([&] { return body(i); });
+      if (!status.ok()) return std::move(status).in("output '" + plan_.output_names[i] + "'");
+    }
+    return {};
   }
 
   Result<Value> output_value(size_t index, PlanValueId v) {
@@ -233,17 +247,14 @@ class PlanRun {
       if (c.view.data != target.data) copy_elements(c.view, target);
       return Value(Tensor::borrow(target.dtype, {target.dims.begin(), target.dims.end()}, target.data, nullptr));
     }
-    // Results must not alias weights or lent memory: whoever gets them may write to them or outlive the lender.
-    const Tensor* tensor = c.boxed.tensor();
-    const auto before = plan_.outputs.begin() + static_cast<std::ptrdiff_t>(index);
-    const bool first_name = std::find(plan_.outputs.begin(), before, v) == before;
-    const bool made_here = prepared_.is_made_by_step(v) && first_name;
-    const bool shareable = tensor ? tensor->owner() && (made_here || state_.depth > 0) : !c.boxed.empty();
-    if (shareable) return c.boxed;
-    TensorView view = c.view;
-    TN_ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(view.dtype, {view.dims.begin(), view.dims.end()}, state_.budget));
-    copy_elements(view, copy.view());
-    return Value(std::move(copy));
+    return own(v);
+  }
+
+  // What leaves the run is its receiver's alone. Inputs and weights are still held here, so only memory that this run
+  // allocated can have one holder.
+  Result<Value> leave(size_t index, Value value) {
+    if (index < targets_.size() && targets_[index]) return value;
+    return unshared(std::move(value), state_.budget);
   }
 
   const PreparedPlan& prepared_;
@@ -398,6 +409,7 @@ Status PlanRun::run_step(size_t s, const std::vector<PlacedValue>& placed) {
 
 Result<std::vector<Value>> run_plan(const PreparedPlan& plan, RunState& state, std::vector<Value> inputs,
                                     std::vector<Value> captures, std::span<const OutputTarget> targets) {
+  const DefaultFloatEnvironment environment;
   return PlanRun(plan, state, targets).run(std::move(inputs), std::move(captures));
 }
 

@@ -13,6 +13,7 @@
 #include "providers/provider.h"
 #include "runtime/weights_files.h"
 #include "wire/external_data.h"
+#include "wire/onnx_tensor_storage.h"
 
 namespace tenon {
 
@@ -127,13 +128,14 @@ class FileImage final : public Image {
   Result<Tensor> from_folder(const std::string& folder, const SourceRecord& record) const {
     TN_ASSIGN_OR_RETURN(auto files, source_files(folder, record.file));
     TN_ASSIGN_OR_RETURN(auto region, files->read(record.file, record.file_offset, record.file_bytes));
-    if (hash_bytes(region.bytes) != record.content)
-      return invalid_argument("'{}/{}' has other bytes than when the artifact was made", folder, record.file);
-    // Kernels want elements aligned, which a region of somebody's file need not be.
-    TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(record.info.dtype, record.info.dims, nullptr));
-    if (tensor.bytes() != static_cast<int64_t>(region.bytes.size()))
+    // A copy: elements must be aligned and booleans 0 or 1, which the bytes of somebody's file need not be.
+    const auto elements = wire::count_elements(record.info.dtype, record.info.dims);
+    if (!elements || storage_bytes(record.info.dtype, *elements) != static_cast<int64_t>(region.bytes.size()))
       return invalid_model("{} bytes are not a tensor of the type of '{}'", region.bytes.size(), record.info.name);
-    std::copy(region.bytes.begin(), region.bytes.end(), static_cast<char*>(tensor.mutable_data()));
+    TN_ASSIGN_OR_RETURN(Tensor tensor, wire::tensor_over_bytes({record.info.dtype, *elements, record.file_bytes},
+                                                               record.info.dims, region.bytes, nullptr));
+    if (content_hash(tensor) != record.content)
+      return invalid_argument("'{}/{}' has other bytes than when the artifact was made", folder, record.file);
     return tensor;
   }
 

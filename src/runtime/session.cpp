@@ -6,6 +6,8 @@
 #include <chrono>
 #include <map>
 
+#include "tensor/canonical.h"
+
 namespace tenon {
 
 Result<std::unique_ptr<Session>> Session::prepare(std::shared_ptr<const Program> program, SessionOptions options) {
@@ -125,6 +127,9 @@ std::optional<std::string> Session::symbol_conflict(const std::vector<Value>& in
 Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<const OutputTarget> targets,
                                         const RunOptions& options) const {
   TN_RETURN_IF_ERROR(check_inputs(inputs));
+  for (Value& input : inputs) {
+    TN_ASSIGN_OR_RETURN(input, canonical(std::move(input), budget_));
+  }
   RunState state;
   state.weights = weights();
   if (state.weights->empty_slot() >= 0)

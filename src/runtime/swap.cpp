@@ -7,11 +7,12 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <set>
 
 #include "ops/packed.h"
-#include "plan/plan_bytes.h"
 #include "providers/cpu/pack.h"
+#include "runtime/attribute_check.h"
 #include "tensor/not_finite.h"
 
 namespace tenon {
@@ -81,17 +82,16 @@ bool copy_and_watch(const TensorView& from, const TensorView& to, ThreadPool* po
 // Computes some slots of a snapshot from its sources.
 class SlotMaker {
  public:
-  // `source`: of what is fresh; null when nothing is.
-  SlotMaker(const SwapTools& tools, WeightSnapshot& snapshot, const std::vector<bool>& fresh,
-            const WeightSource* source, bool lasting)
-      : tools_(tools), program_(tools.weights.program()), snapshot_(snapshot), fresh_(fresh), source_(source),
-        lasting_(lasting), not_finite_(snapshot.sources.size()) {}
+  // `fresh`: by source, whether it is new.
+  SlotMaker(const SwapTools& tools, WeightSnapshot& snapshot, const std::vector<bool>& fresh, bool lasting)
+      : tools_(tools), program_(tools.weights.program()), snapshot_(snapshot), fresh_(fresh), lasting_(lasting),
+        shared_(tools.shared ? *tools.shared : alone_), not_finite_(snapshot.sources.size()) {}
 
   Status make(const std::vector<size_t>& slots) {
     std::vector<size_t> small;
     std::shared_ptr<Buffer> scratch;
     for (const size_t slot : slots) {
-      if (take_shared(slot)) continue;
+      if (!must_make(slot)) continue;
       if (tools_.weights.bytes(slot) < kLargeSlot) {
         small.push_back(slot);
         continue;
@@ -107,15 +107,12 @@ class SlotMaker {
     else
       for (size_t i = 0; i < small.size(); ++i) make_small(static_cast<int64_t>(i));
     for (Status& status : outcomes) TN_RETURN_IF_ERROR(std::move(status));
-    for (const size_t slot : slots) share(slot);
+    share();
     return {};
   }
 
   // Fresh sources with NaN or infinities that some slot was made of.
-  bool is_not_finite(size_t source) const {
-    if (not_finite_[source].load(std::memory_order_relaxed)) return true;
-    return tools_.shared && fresh_[source] && tools_.shared->not_finite.contains(identity(source));
-  }
+  bool is_not_finite(size_t source) const { return not_finite_[source].load(std::memory_order_relaxed); }
 
  private:
   Status make_slot(size_t slot, ThreadPool* pool, std::shared_ptr<Buffer>* scratch) {
@@ -172,44 +169,44 @@ class SlotMaker {
     return copy;
   }
 
-  std::string share_key(size_t slot) const {
-    const WeightEntry& entry = program_.weight_program[slot];
-    std::string key = entry.expression ? plan_to_bytes(*entry.expression) : std::string();
-    for (const int32_t id : entry.sources) key += '\0' + identity(static_cast<size_t>(id));
-    return key;
+  // False when an equal slot is there already, or is going to be made.
+  bool must_make(size_t slot) {
+    // A view of its source takes no memory.
+    const bool is_view = tools_.weights.is_source(slot) && (lasting_ || tools_.weights.dtype(slot) == DType::String);
+    if (is_view) return true;
+    SharedSlots::Slot* const shared = shared_.find(program_, program_.weight_program[slot], snapshot_);
+    if (!shared) return true;
+    const bool is_first = !shared->tensor.defined() && first_.emplace(shared, slot).second;
+    if (!is_first) later_.emplace_back(slot, shared);
+    return is_first;
   }
-  // In a folder, weights of one name may be different ones.
-  std::string identity(size_t source) const {
-    const std::string& name = program_.sources[source].name;
-    const auto place = source_->place(name);
-    return place ? fmt::format("{}\n{}\n{}", name, place->file, place->offset) : name;
-  }
-  bool can_share(size_t slot) const {
-    if (!tools_.shared) return false;
-    for (const int32_t id : program_.weight_program[slot].sources)
-      if (!fresh_[static_cast<size_t>(id)]) return false;
-    return true;
-  }
-  bool take_shared(size_t slot) {
-    if (!can_share(slot)) return false;
-    const auto it = tools_.shared->slots.find(share_key(slot));
-    if (it == tools_.shared->slots.end()) return false;
-    snapshot_.slots[slot] = it->second;
-    return true;
-  }
-  void share(size_t slot) {
-    if (!can_share(slot)) return;
-    tools_.shared->slots.emplace(share_key(slot), snapshot_.slots[slot]);
-    for (const int32_t id : program_.weight_program[slot].sources)
-      if (is_not_finite(static_cast<size_t>(id))) tools_.shared->not_finite.insert(identity(static_cast<size_t>(id)));
+
+  // Hands what was made to all that are equal.
+  void share() {
+    for (const auto& [shared, slot] : first_) {
+      shared->tensor = snapshot_.slots[slot];
+      const auto& sources = program_.weight_program[slot].sources;
+      for (size_t i = 0; i < sources.size(); ++i)
+        shared->not_finite[i] = is_not_finite(static_cast<size_t>(sources[i]));
+    }
+    for (const auto& [slot, shared] : later_) {
+      snapshot_.slots[slot] = shared->tensor;
+      const auto& sources = program_.weight_program[slot].sources;
+      for (size_t i = 0; i < sources.size(); ++i)
+        if (const auto id = static_cast<size_t>(sources[i]); fresh_[id] && shared->not_finite[i])
+          not_finite_[id] = true;
+    }
   }
 
   const SwapTools& tools_;
   const Program& program_;
   WeightSnapshot& snapshot_;
   const std::vector<bool>& fresh_;
-  const WeightSource* source_;
   bool lasting_;
+  SharedSlots alone_;
+  SharedSlots& shared_;
+  std::map<SharedSlots::Slot*, size_t> first_;                // made here, and where
+  std::vector<std::pair<size_t, SharedSlots::Slot*>> later_;  // that get what another one has
   std::vector<std::atomic<bool>> not_finite_;
 };
 
@@ -289,7 +286,7 @@ Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot
   // What retires with the old snapshot is what the next swap needs.
   tools.spare.keep_at_most(report.bytes_redone);
   const bool lasting = source->lasting() && options.map;
-  SlotMaker maker(tools, *next, planned.changed, source.get(), lasting);
+  SlotMaker maker(tools, *next, planned.changed, lasting);
   if (Status status = maker.make(planned.slots); !status.ok())
     return explain(std::move(status), program, *next, planned.slots, planned.changed);
 
@@ -302,6 +299,7 @@ Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot
   for (const std::string& name : planned.unchanged)
     if (!std::ranges::binary_search(report.open, name)) report.kept.push_back(name);
   report.ignored = std::move(planned.ignored);
+  report.warnings = differing_attributes(program, *next, *source);
   if (!lasting) TN_RETURN_IF_ERROR(settle_sources(program, *next, planned.changed, options.keep_sources));
   result.snapshot = std::move(next);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -314,7 +312,7 @@ Result<std::shared_ptr<const WeightSnapshot>> make_first_weights(const SwapTools
   std::vector<size_t> slots(tools.weights.slot_count());
   for (size_t i = 0; i < slots.size(); ++i) slots[i] = i;
   const std::vector<bool> fresh(snapshot->sources.size(), false);
-  TN_RETURN_IF_ERROR(SlotMaker(tools, *snapshot, fresh, nullptr, true).make(slots));
+  TN_RETURN_IF_ERROR(SlotMaker(tools, *snapshot, fresh, true).make(slots));
   return std::shared_ptr<const WeightSnapshot>(std::move(snapshot));
 }
 

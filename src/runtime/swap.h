@@ -1,8 +1,8 @@
 #pragma once
 
-#include <map>
-#include <set>
+#include <functional>
 
+#include "runtime/shared_slots.h"
 #include "runtime/spare_buffers.h"
 #include "runtime/swap_check.h"
 #include "runtime/weight_program.h"
@@ -14,15 +14,10 @@ struct SwapReport {
   std::vector<std::string> replaced, kept, ignored;
   std::vector<std::string> open;        // still to be set before the model can run
   std::vector<std::string> not_finite;  // replaced by tensors with NaN or infinity in them
+  std::vector<std::string> warnings;    // sentences about what the new weights do not bring along
   size_t slots_redone = 0, slots = 0;
   int64_t bytes_redone = 0;  // of packed weights
   double seconds = 0;
-};
-
-// Slots that models of one group have made for each other, by expression and sources.
-struct SharedSlots {
-  std::map<std::string, Tensor> slots;
-  std::set<std::string> not_finite;  // names of sources with NaN or infinity that these are made of
 };
 
 // What computing weights draws on.
@@ -31,7 +26,7 @@ struct SwapTools {
   SpareBuffers& spare;
   std::shared_ptr<MemoryBudget> budget;  // for scratch
   ThreadPool* pool = nullptr;
-  SharedSlots* shared = nullptr;  // null for one model alone
+  SharedSlots* shared = nullptr;  // of models that change together; null for one alone
 };
 
 // Where the new weights of a model come from, whose weights are `current`: a folder means something else to each.

@@ -1,8 +1,10 @@
 #include "runtime/write_image.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "plan/tensor_bytes.h"
+#include "runtime/record_order.h"
 
 namespace tenon {
 
@@ -33,17 +35,16 @@ void place_packed(const Image& image, bool only_changes, ArtifactContents& conte
   }
 }
 
-// The order in which models were given does not show in a file.
-void sort_models(ArtifactContents& contents) { std::ranges::stable_sort(contents.models, {}, &ModelRecord::name); }
-
 }  // namespace
 
 Result<WrittenArtifact> write_image(const Image& image, ByteSink& sink, const WriteImageOptions& options) {
   ArtifactContents contents = image.contents();
   place_packed(image, options.only_changes, contents);
-  sort_models(contents);
-  OneAtATime packed([&](size_t i) { return image.packed(i); });
-  OneAtATime embedded([&](size_t i) { return image.source(i); });
+  const RecordOrder order = order_records(contents);
+  // The order in which models were given does not show in a file.
+  std::ranges::sort(contents.models, {}, [](const ModelRecord& r) { return std::tie(r.name, r.plan_key); });
+  OneAtATime packed([&](size_t i) { return image.packed(order.packed_from[i]); });
+  OneAtATime embedded([&](size_t i) { return image.source(order.sources_from[i]); });
   const ArtifactBytes bytes{[&](size_t i) { return packed(i); }, [&](size_t i) { return embedded(i); }};
   return write_artifact(std::move(contents), bytes, sink, {options.debug_map});
 }

@@ -49,7 +49,24 @@ class ModelWeights final : public WeightSource {
     return it == weights_.end() ? std::nullopt : it->second.place;
   }
 
+  std::vector<Node> nodes() const override {
+    std::vector<Node> result;
+    add_nodes(model_.graph, result);
+    return result;
+  }
+
  private:
+  static void add_nodes(const wire::Graph& graph, std::vector<Node>& result) {
+    for (const wire::Node& node : graph.nodes) {
+      Node& made = result.emplace_back(Node{readable_name(node), std::string(node.op_type), {}});
+      for (const wire::Attribute& attribute : node.attributes)
+        if (attribute.type == wire::AttributeType::Float && attribute.ref_attr_name.empty())
+          made.numbers.emplace(attribute.name, attribute.f);
+      for (const wire::Attribute& attribute : node.attributes)
+        for (const auto& body : attribute.graphs) add_nodes(*body, result);
+    }
+  }
+
   struct Weight {
     Description description;
     std::function<Result<Tensor>()> load;

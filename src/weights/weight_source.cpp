@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/folder.h"
+#include "tensor/canonical.h"
 #include "weights/model_weights.h"
 #include "wire/external_data.h"
 #include "wire/npz.h"
@@ -35,7 +36,7 @@ class MemorySource : public WeightSource {
   Result<Tensor> read(const std::string& name) const override {
     const auto it = tensors_.find(name);
     if (it == tensors_.end()) return error(Code::NotFound, "there is no tensor '{}'", name);
-    return it->second;
+    return canonical(it->second, nullptr);
   }
   bool lasting() const override { return lasting_; }
 

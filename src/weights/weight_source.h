@@ -31,6 +31,13 @@ class WeightSource {
   // Where in a file the elements lie as they are; nothing: they were made from what is in a file, or are in memory
   // only.
   virtual std::optional<FilePlace> place(const std::string& /*name*/) const { return std::nullopt; }
+  // A node of the model that the weights come from, with the attributes that are numbers with a fraction.
+  struct Node {
+    std::string name, op;
+    std::map<std::string, float> numbers;
+  };
+  // None for files that are no models.
+  virtual std::vector<Node> nodes() const { return {}; }
   // False when somebody else may write to the tensors later, so that they cannot be used in place.
   virtual bool lasting() const { return true; }
 };

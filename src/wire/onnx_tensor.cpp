@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/checked_math.h"
+#include "tensor/canonical.h"
 #include "tensor/max_rank.h"
 #include "wire/onnx_tensor_storage.h"
 
@@ -15,19 +16,9 @@ namespace {
 // Kernels that only move elements take them as integers of the same size, whatever their type is.
 size_t element_alignment(DType dtype) { return static_cast<size_t>(std::clamp(dtype_bits(dtype) / 8, 1, 8)); }
 
-uint8_t used_bits_of_last_byte(DType dtype, int64_t elements) {
-  const int bits = dtype_bits(dtype);
-  const int used = static_cast<int>(elements % 8) * bits % 8;
-  return static_cast<uint8_t>(used == 0 ? 0xFF : (1 << used) - 1);
-}
-
-bool usable_as_is(const TensorHeader& header, Bytes bytes) {
+bool usable_as_is(const TensorHeader& header, Dims dims, Bytes bytes) {
   if (reinterpret_cast<uintptr_t>(bytes.data()) % element_alignment(header.dtype) != 0) return false;
-  if (header.dtype == DType::Bool)
-    return std::all_of(bytes.begin(), bytes.end(), [](char c) { return static_cast<uint8_t>(c) <= 1; });
-  if (is_sub_byte(header.dtype) && !bytes.empty())
-    return (static_cast<uint8_t>(bytes.back()) & ~used_bits_of_last_byte(header.dtype, header.elements)) == 0;
-  return true;
+  return is_canonical({header.dtype, dims, const_cast<char*>(bytes.data())});
 }
 
 // A byte count or position of external data: decimal digits only.
@@ -129,15 +120,12 @@ Result<Tensor> tensor_over_bytes(const TensorHeader& header, const std::vector<i
                                  const std::shared_ptr<const void>& owner) {
   // Bytes of a file are no string objects.
   if (header.dtype == DType::String) return invalid_model("strings cannot be taken from bytes");
-  const bool as_is = usable_as_is(header, bytes);
+  const bool as_is = usable_as_is(header, dims, bytes);
   if (as_is && owner) return Tensor::borrow(header.dtype, dims, bytes.data(), owner);
   TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(header.dtype, dims, nullptr));
   if (bytes.empty()) return tensor;
-  auto* target = static_cast<uint8_t*>(tensor.mutable_data());
-  std::memcpy(target, bytes.data(), bytes.size());
-  if (header.dtype == DType::Bool)
-    for (size_t i = 0; i < bytes.size(); ++i) target[i] = target[i] != 0;
-  if (is_sub_byte(header.dtype)) target[bytes.size() - 1] &= used_bits_of_last_byte(header.dtype, header.elements);
+  std::memcpy(tensor.mutable_data(), bytes.data(), bytes.size());
+  make_canonical(tensor.view());
   return tensor;
 }
 

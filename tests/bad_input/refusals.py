@@ -9,6 +9,7 @@ import tenon
 from onnx import helper
 
 MEMORY_LIMIT = 64 << 20
+PROVIDERS = ("cpu", "reference")
 
 
 def ints(*values):
@@ -34,7 +35,8 @@ def model_of(nodes, inputs=(), outputs=(), weights=(), version=21, functions=(),
 
 
 def node_model(op_type, inputs, version=21, outputs=1, domain="", constant=True, **attributes):
-    """One node called "culprit" over arrays (None: absent), which are weights or, if not constant, fed."""
+    """One node called "culprit" over arrays (None: absent). constant: True makes them weights, False feeds them, "others"
+    feeds the first alone. Nothing is declared of what is fed but its type."""
     names = ["" if array is None else f"in{i}" for i, array in enumerate(inputs)]
     results = [f"out{i}" for i in range(outputs)]
     node = helper.make_node(op_type, names, results, name="culprit", domain=domain, **attributes)
@@ -46,9 +48,9 @@ def node_model(op_type, inputs, version=21, outputs=1, domain="", constant=True,
         for name, array in arrays.items()
     ]
     opsets = [(domain, 5 if domain == "ai.onnx.ml" else 1)] if domain else []
-    if constant:
-        return model_of([node], [], results, arrays, version, opsets=opsets), {}
-    return model_of([node], declared, results, {}, version, opsets=opsets), arrays
+    fed = {True: 0, False: len(arrays), "others": 1}[constant]
+    feeds, weights = dict(list(arrays.items())[:fed]), dict(list(arrays.items())[fed:])
+    return model_of([node], declared[:fed], results, weights, version, opsets=opsets), feeds
 
 
 def session(model, **entries):
@@ -65,19 +67,25 @@ def run(model, feeds=None, **entries):
 
 
 def refused(model, feeds=None, says="", place="culprit", code=None, **entries):
-    """The model is refused when it is loaded or run, with a message that names the place and the reason."""
-    with pytest.raises(tenon.Error) as caught:
-        run(model, feeds, **entries)
-    message = str(caught.value)
-    assert caught.value.code != "internal", message
-    assert place in message, f"{message!r} does not name {place!r}"
-    assert re.search(says, message), f"{message!r} does not say {says!r}"
-    assert code is None or caught.value.code == code, f"{caught.value.code}: {message}"
+    """The model is refused when it is loaded or run, by every target for the same reason, with a message that names the
+    place and the reason."""
+    codes = {}
+    for provider in PROVIDERS:
+        with pytest.raises(tenon.Error) as caught:
+            run(model, feeds, provider=provider, **entries)
+        message = str(caught.value)
+        codes[provider] = caught.value.code
+        assert caught.value.code != "internal", message
+        assert place in message, f"{message!r} does not name {place!r}"
+        assert re.search(says, message), f"{message!r} does not say {says!r}"
+        assert code is None or caught.value.code == code, f"{caught.value.code}: {message}"
+    assert len(set(codes.values())) == 1, codes
     return message
 
 
 def node_refused(op_type, inputs, says="", version=21, outputs=1, domain="", **attributes):
-    """Refused with weights, where the compiler sees the contents, and with fed inputs, where only the run does."""
-    for constant in (True, False):
+    """Refused with weights, where the compiler sees the contents, with fed inputs, where only the run does, and with one
+    of each, where targets pack the weights."""
+    for constant in (True, False, "others"):
         model, feeds = node_model(op_type, inputs, version, outputs, domain, constant, **attributes)
         refused(model, feeds, says)

@@ -230,3 +230,15 @@ def test_text():
     node_refused("TfIdfVectorizer", [words], ngram_counts=[0, 9], ngram_indexes=[0], pool_strings=["a"], **grams)
     node_refused("TfIdfVectorizer", [words], ngram_counts=[0], ngram_indexes=[0, 1], pool_strings=["a"], **grams)
     node_refused("TfIdfVectorizer", [words], ngram_counts=[0], ngram_indexes=[-1], pool_strings=["a"], **grams)
+
+
+@pytest.mark.parametrize("kernel_shape", [[1, 1], [2, 3], [5, 5], [3]])
+@pytest.mark.parametrize("op_type", ["Conv", "ConvTranspose"])
+def test_kernel_shapes_that_the_weight_contradicts(op_type, kernel_shape):
+    node_refused(op_type, [IMAGE, KERNEL], "kernel", kernel_shape=kernel_shape)
+
+
+@pytest.mark.parametrize("shape", [(3,), (2, 2, 3), (1, 2, 2, 3)])
+def test_products_of_matrices_alone(shape):
+    node_refused("Gemm", [floats(*shape), floats(3, 4)], "rank")
+    node_refused("Gemm", [floats(*shape), floats(3, 4), floats(4)], "rank")

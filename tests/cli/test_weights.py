@@ -174,6 +174,18 @@ class TestSet:
         result = tenon("weights", "set", "conv_ctx.onnx", "--from", source, "-o", "new_ctx.onnx")
         assert result.code == DONE and "'b'" in result.err and "finite" in result.err
 
+    def test_other_attributes_are_said(self, tenon, conv, tuned, tmp_path):
+        model = onnx.load(tuned)
+        (normalization,) = [node for node in model.graph.node if node.op_type == "BatchNormalization"]
+        del normalization.attribute[:]
+        normalization.attribute.append(onnx.helper.make_attribute("epsilon", 0.5))
+        onnx.save(model, tuned)
+        result = tenon("weights", "set", "conv_ctx.onnx", "--from", tuned, "-o", "new_ctx.onnx")
+        assert result.code == DONE and "'epsilon' stays" in result.err and "it is 0.5;" in result.err
+        result = tenon("weights", "set", "conv_ctx.onnx", "--from", tuned, "-o", "json_ctx.onnx", "--format", "json")
+        (report,) = result.json["groups"]
+        assert len(report["warnings"]) == 1 and "tuned.onnx" in report["warnings"][0]
+
     def test_only_what_changed_is_written_beside_a_full_file_elsewhere(self, tenon, tmp_path):
         path = models.step(tmp_path / "m.onnx", 4)
         tenon("compile", "-m", path, "--output-dir", "out")

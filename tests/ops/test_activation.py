@@ -42,6 +42,30 @@ def test_activation(name, attributes, function, dtype):
     check(run(name, x, **attributes), function(x.astype(np.float64)).astype(dtype), rtol)
 
 
+# Constants of zero and below have no meaning of their own: the formula of the standard holds.
+UNUSUAL = [
+    ("Celu", {"alpha": 0.0}, lambda x: np.maximum(x, 0) + np.minimum(0, 0.0 * np.expm1(x / 0.0))),
+    ("Celu", {"alpha": -0.0}, lambda x: np.maximum(x, 0) + np.minimum(0, -0.0 * np.expm1(x / -0.0))),
+    ("Celu", {"alpha": -1.0}, lambda x: np.maximum(x, 0) + np.minimum(0, -1.0 * np.expm1(x / -1.0))),
+    ("Elu", {"alpha": 0.0}, lambda x: np.where(x < 0, 0.0 * np.expm1(x), x)),
+    ("Elu", {"alpha": -1.0}, lambda x: np.where(x < 0, -1.0 * np.expm1(x), x)),
+    ("HardSigmoid", {"alpha": 0.0, "beta": 0.0}, lambda x: np.clip(0.0 * x + 0.0, 0, 1)),
+    ("LeakyRelu", {"alpha": 0.0}, lambda x: np.where(x < 0, 0.0 * x, x)),
+    ("Selu", {"alpha": 0.0, "gamma": 0.0}, lambda x: 0.0 * np.where(x > 0, x, 0.0 * np.expm1(x))),
+    ("Shrink", {"lambd": 0.0, "bias": 0.0}, lambda x: np.where(x < 0, x, np.where(x > 0, x, 0))),
+    ("Swish", {"alpha": 0.0}, lambda x: x * sigmoid(0.0 * x)),
+    ("ThresholdedRelu", {"alpha": 0.0}, lambda x: np.where(x > 0, x, 0)),
+]
+
+
+@pytest.mark.parametrize(("name", "attributes", "function"), UNUSUAL)
+def test_constants_of_zero(name, attributes, function):
+    x = np.array([-np.inf, -2, -1e-30, -0.0, 0, 1e-30, 2, np.inf, np.nan], np.float32)
+    with np.errstate(all="ignore"):
+        expected = function(x.astype(np.float64)).astype(np.float32)
+    np.testing.assert_array_equal(run(name, x, **attributes), expected)
+
+
 def test_large_numbers_do_not_overflow():
     x = np.array([1000, -1000], np.float32)
     assert run("Softplus", x).tolist() == [1000, 0]

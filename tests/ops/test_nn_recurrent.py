@@ -64,6 +64,17 @@ def test_clip_bounds_what_enters_an_activation(op_type):
     compare(op_type, feeds, OUTPUTS[op_type], opset=14, clip=0.4, hidden_size=2)
 
 
+@pytest.mark.parametrize("op_type", GATES)
+def test_clip_of_zero_is_no_clip(op_type):
+    feeds = feeds_for(op_type)
+    feeds["x"] *= 4
+    plain = run(op_type, feeds, OUTPUTS[op_type], opset=14, hidden_size=2)
+    for clip in (0.0, -0.0):
+        for a, b in zip(run(op_type, feeds, OUTPUTS[op_type], opset=14, clip=clip, hidden_size=2), plain, strict=True):
+            np.testing.assert_array_equal(a, b)
+    assert any(np.abs(array).max() > 0 for array in plain)
+
+
 ACTIVATIONS = [
     ("Relu", [], []), ("Tanh", [], []), ("Sigmoid", [], []), ("Affine", [0.5], [0.1]), ("LeakyRelu", [0.2], []),
     ("ThresholdedRelu", [0.1], []), ("ScaledTanh", [0.7], [0.9]), ("HardSigmoid", [0.3], [0.4]), ("Elu", [0.8], []),

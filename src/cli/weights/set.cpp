@@ -110,7 +110,7 @@ Json list_of(const std::set<std::string>& names) {
 
 // Names of all models together; a weight that one model replaces is not kept, and one that has no value yet neither.
 Json merge_reports(const Json& reports, const tenon::Artifact& baked, const std::set<std::string>& weights_of_all) {
-  std::set<std::string> replaced, kept, ignored, not_finite, open;
+  std::set<std::string> replaced, kept, ignored, not_finite, warnings, open;
   double seconds = 0;
   const auto add = [](const Json& names, std::set<std::string>& to) {
     for (const Json& name : names.items()) to.insert(name.text());
@@ -120,6 +120,7 @@ Json merge_reports(const Json& reports, const tenon::Artifact& baked, const std:
     add(report["kept"], kept);
     add(report["ignored"], ignored);
     add(report["not_finite"], not_finite);
+    add(report["warnings"], warnings);
     seconds += report["seconds"].number();
   }
   const std::vector<PackedSlot> slots = packed_slots(baked);
@@ -143,6 +144,7 @@ Json merge_reports(const Json& reports, const tenon::Artifact& baked, const std:
                       {"still_open", list_of(open)},
                       {"ignored", list_of(ignored)},
                       {"not_finite", list_of(not_finite)},
+                      {"warnings", list_of(warnings)},
                       {"slots", all.entries},
                       {"slots_redone", redone.entries},
                       {"bytes_redone", redone.bytes},
@@ -282,6 +284,7 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
     for (const Json& name : result["not_finite"].items()) text += (text.empty() ? "'" : ", '") + name.text() + "'";
     console.warning(fmt::format("{}: not every number is finite in {}", flags.from, text));
   }
+  for (const Json& warning : result["warnings"].items()) console.warning(warning.text());
   if (!result["weights_file"].text().empty())
     console.print(fmt::format("  weights: {}, {}\n", printable(result["weights_file"].text()),
                               human_bytes(result["bytes"].integer())));

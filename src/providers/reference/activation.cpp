@@ -68,6 +68,14 @@ Status prelu(KernelContext& c) {
   });
 }
 
+// max(0, x) + min(0, alpha (exp(x / alpha) - 1)). An alpha of zero leaves nothing but the sign of x on one side, and no
+// number on the other.
+double celu(double x, double alpha) {
+  if (alpha != 0) return x < 0 ? alpha * std::expm1(x / alpha) : x;
+  const double term = alpha * std::expm1(x / alpha);
+  return std::isnan(term) ? term : std::max(x, 0.0) + std::min(term, 0.0);
+}
+
 Status relu(KernelContext& c) {
   return dispatch<float, double, Float16, BFloat16, int8_t, int16_t, int32_t, int64_t>(c.out(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -94,7 +102,7 @@ Status swiglu(KernelContext& c) {
       return activate<P>(c, [](double x, [[maybe_unused]] const P& p) { return expression; }); \
     };                                                                                         \
   }
-ACTIVATION(Celu, CeluParams, x < 0 ? p.alpha * std::expm1(x / p.alpha) : x)
+ACTIVATION(Celu, CeluParams, celu(x, p.alpha))
 ACTIVATION(Elu, EluParams, x < 0 ? p.alpha * std::expm1(x) : x)
 ACTIVATION(Gelu, GeluParams, p.approximate == "tanh" ? gelu_tanh(x) : gelu(x))
 ACTIVATION(HardSigmoid, HardSigmoidParams, std::clamp(double{p.alpha} * x + p.beta, 0.0, 1.0))

@@ -133,7 +133,9 @@ class Layer {
     cell.r = r_.data() + d * gates_ * hidden_ * hidden_;
     if (b_.present()) cell.bias = b_.data() + d * 2 * gates_ * hidden_;
     if (p_weights_.present()) cell.peephole = p_weights_.data() + d * 3 * hidden_;
-    cell.limit = p_.clip ? static_cast<double>(*p_.clip) : std::numeric_limits<double>::infinity();
+    // Zero means no limit, as for exporters that write every attribute.
+    const double clip = p_.clip.value_or(0.0f);
+    cell.limit = clip > 0 ? clip : std::numeric_limits<double>::infinity();
     auto initial = [&](const Doubles& given) {
       std::vector<double> state(static_cast<size_t>(hidden_), 0.0);
       if (given.present()) std::copy_n(given.data() + state_offset(d, n), hidden_, state.begin());

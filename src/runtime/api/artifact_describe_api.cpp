@@ -19,6 +19,7 @@ json to_json(const SwapReport& r) {
           {"ignored", r.ignored},
           {"open", r.open},
           {"not_finite", r.not_finite},
+          {"warnings", r.warnings},
           {"slots", r.slots},
           {"slots_redone", r.slots_redone},
           {"bytes_redone", r.bytes_redone},

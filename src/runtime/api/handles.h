@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/float_environment.h"
 #include "runtime/session.h"
 #include "tenon/tenon.h"
 
@@ -70,9 +71,11 @@ std::unique_ptr<tn_type> make_type_handle(const Type& type);
 tn_status* to_handle(const Status& status);
 char* copy_text(std::string_view text);
 
-// Runs f and turns whatever comes out of it, exceptions included, into a status handle.
+// Runs f and turns whatever comes out of it, exceptions included, into a status handle. What f computes does not depend
+// on the floating-point environment that the caller's thread has.
 template <class F>
 tn_status* guarded(F&& f) {
+  const DefaultFloatEnvironment environment;
   try {
     return to_handle(f());
   } catch (const std::bad_alloc&) {

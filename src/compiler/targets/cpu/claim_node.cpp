@@ -52,18 +52,20 @@ std::optional<Claim> claim_gemm(GraphEdit& edit, const GraphNode& node) {
   const auto& p = node.params.get<GemmParams>();
   Claim claim;
   claim.x = node.inputs[0];
-  if (p.transA || !is_float(edit, claim.x) || !set_matrix(edit, claim, node.inputs[1], p.transB)) return std::nullopt;
-  claim.rank = 2;
-  const auto all = [&](float value) {
+  // Packed products take inputs of any rank; a Gemm does not, so its input must be known to be a matrix.
+  claim.rank = rank_of(edit, claim.x);
+  if (p.transA || claim.rank != 2u || !is_float(edit, claim.x) || !set_matrix(edit, claim, node.inputs[1], p.transB))
+    return std::nullopt;
+  const auto all = [&](float value, const char* attribute) {
     return edit.constant(
-        Tensor::of<float>({claim.outputs}, std::vector<float>(static_cast<size_t>(claim.outputs), value)));
+        Tensor::of<float>({claim.outputs}, std::vector<float>(static_cast<size_t>(claim.outputs), value)), attribute);
   };
   if (node.inputs.size() > 2 && node.inputs[2] != kNone) {
     claim.bias = channel_values(edit, claim, node.inputs[2]);
     if (claim.bias == kNone) return std::nullopt;
-    if (p.beta != 1) claim.bias = edit.emit(OpId::Mul, {}, {claim.bias, all(p.beta)});
+    if (p.beta != 1) claim.bias = edit.emit(OpId::Mul, {}, {claim.bias, all(p.beta, "beta")});
   }
-  if (p.alpha != 1) claim.scale = all(p.alpha);
+  if (p.alpha != 1) claim.scale = all(p.alpha, "alpha");
   return claim;
 }
 

@@ -47,8 +47,8 @@ bool take_normalization(GraphEdit& edit, Claim& claim, const GraphNode& node) {
     if (!shape || shape->size() != 1 || (*shape)[0].value() != claim.outputs) return false;
     inputs.push_back(node.inputs[i]);
   }
-  const ValueId epsilon = edit.constant(Tensor::of<float>({}, std::span(&p.epsilon, 1)));
-  const ValueId deviation = edit.emit(OpId::Sqrt, {}, {emit(edit, OpId::Add, inputs[3], epsilon)});
+  const ValueId epsilon = edit.constant(Tensor::of<float>({}, std::span(&p.epsilon, 1)), "epsilon");
+  const ValueId deviation = edit.emit(OpId::Sqrt, {}, {edit.emit(OpId::Add, {}, {inputs[3], epsilon}, node.name)});
   const ValueId factor = emit(edit, OpId::Div, inputs[0], deviation);
   if (claim.bias == kNone) {
     claim.bias = emit(edit, OpId::Sub, inputs[1], emit(edit, OpId::Mul, inputs[2], factor));

@@ -1,5 +1,7 @@
 #include "compiler/targets/cpu/graph_edit.h"
 
+#include "compiler/slot_table.h"
+
 namespace tenon {
 
 GraphEdit::GraphEdit(Graph& graph)
@@ -33,9 +35,19 @@ NodeId GraphEdit::only_reader(ValueId v) const {
   return uses_[static_cast<size_t>(v)] == 1 ? reader_[static_cast<size_t>(v)] : kNone;
 }
 
+ValueId GraphEdit::constant(Tensor tensor, std::string_view attribute) {
+  Constant constant = Constant::of("", std::move(tensor));
+  if (!attribute.empty()) constant.asker = std::string(kAttributeAsker).append(attribute);
+  return graph_.add_constant(std::move(constant), "");
+}
+
 ValueId GraphEdit::emit(OpId op, Params params, std::vector<ValueId> inputs) {
+  return emit(op, std::move(params), std::move(inputs), node(place_).name);
+}
+
+ValueId GraphEdit::emit(OpId op, Params params, std::vector<ValueId> inputs, std::string name) {
   const ValueId result = graph_.add_value("", Type{});
-  emit_into(op, std::move(params), std::move(inputs), {result}, node(place_).name);
+  emit_into(op, std::move(params), std::move(inputs), {result}, std::move(name));
   int no_symbols = 0;
   Status status = infer_node(graph_, before_[static_cast<size_t>(place_)].back(), no_symbols);
   if (status_.ok()) status_ = std::move(status);

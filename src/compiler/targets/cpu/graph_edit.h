@@ -26,10 +26,13 @@ class GraphEdit {
 
   // New nodes go before the one at `place`, until another place is named.
   void go_to(NodeId place) { place_ = place; }
-  ValueId constant(Tensor tensor) { return graph_.add_constant(Constant::of("", std::move(tensor)), ""); }
+  // `attribute`: the one of the node that the constant stands for, if any.
+  ValueId constant(Tensor tensor, std::string_view attribute = {});
   ValueId add_value(Type type) { return graph_.add_value("", std::move(type)); }
   // A node with a result of its own. Without params it has the defaults of its op.
   ValueId emit(OpId op, Params params, std::vector<ValueId> inputs);
+  // The same, in the name of a node that is not at the place.
+  ValueId emit(OpId op, Params params, std::vector<ValueId> inputs, std::string name);
   // A node that computes values which are there already.
   void emit_into(OpId op, Params params, std::vector<ValueId> inputs, std::vector<ValueId> outputs, std::string name);
   void remove(NodeId id) { removed_[static_cast<size_t>(id)] = true; }
