@@ -23,8 +23,9 @@ MACROS = {
     "DEPRECATED": "domain, op_type, since, until",
 }
 
-# Exporters wrote these from the start: they began as experimental ops, which onnx no longer lists.
-OLDER_THAN_THEIR_SCHEMA = {"MeanVarianceNormalization", "ThresholdedRelu"}
+# Models have these in any version: they began as experimental ops, which onnx no longer lists, or as an op that
+# onnxruntime's optimizer wrote into the default domain (LayerNormalization).
+OLDER_THAN_THEIR_SCHEMA = {"LayerNormalization", "MeanVarianceNormalization", "ThresholdedRelu"}
 # Domains whose schemas are not part of onnx.
 OTHER_DOMAINS = {"com.microsoft": 1}
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "onnx/onnx_map.h"
+#include "ops/cast.h"
 
 namespace tenon {
 
@@ -20,6 +21,46 @@ void import_batch_normalization(ImportNode& n) {
   const size_t count = params.training_mode ? std::max<size_t>(1, n.output_count()) : 1;
   if (extra && !params.training_mode) n.fail(invalid_model("running statistics are outputs of training_mode only"));
   n.finish(n.emit(OpId::BatchNormalization, Params::of(params), n.inputs(), count));
+}
+
+// A stash_type of 0 names no type; what it has without the attribute is meant.
+template <class P>
+P read_stashing(ImportNode& n) {
+  auto params = n.read_params<P>();
+  if (n.has_attribute("stash_type") && n.int_attribute("stash_type", 0) == 0) params.stash_type = P{}.stash_type;
+  return params;
+}
+
+void import_group_normalization(ImportNode& n) {
+  const Params params = Params::of(read_stashing<GroupNormalizationParams>(n));
+  n.finish(n.emit(OpId::GroupNormalization, params, n.inputs()));
+}
+
+// Before version 17 it is onnxruntime's own op, which computes in the wider of the types of input and scale and whose
+// result has that of the scale.
+void import_layer_normalization(ImportNode& n) {
+  const Params params = Params::of(read_stashing<LayerNormalizationParams>(n));
+  std::vector<ValueId> inputs = n.inputs();
+  const DType from = n.type(n.input(0)).dtype, to = n.type(n.input(1)).dtype;
+  const bool differ = n.version() < 17 && from != DType::Undefined && to != DType::Undefined && from != to;
+  CastParams cast;
+  cast.to = to;
+  const bool widens = differ && dtype_bits(to) > dtype_bits(from);
+  if (widens) inputs[0] = n.emit1(OpId::Cast, Params::of(cast), {inputs[0]});
+  auto results = n.emit(OpId::LayerNormalization, params, std::move(inputs), n.output_count());
+  if (differ && !widens) results[0] = n.emit1(OpId::Cast, Params::of(cast), {results[0]});
+  n.finish(results);
+}
+
+void import_rms_normalization(ImportNode& n) {
+  const Params params = Params::of(read_stashing<LayerNormalizationParams>(n));
+  n.finish(n.emit(OpId::RMSNormalization, params, {n.input(0), n.input(1)}));
+}
+
+// What onnxruntime's optimizer writes for it, in any version of the default domain.
+void import_simplified_layer_normalization(ImportNode& n) {
+  const Params params = Params::of(read_stashing<LayerNormalizationParams>(n));
+  n.finish(n.emit(OpId::RMSNormalization, params, {n.input(0), n.input(1)}, 2));
 }
 
 void import_mean_variance_normalization(ImportNode& n) {
@@ -40,15 +81,17 @@ void onnx_mapping<OpId::InstanceNormalization>(OnnxMap& map) {
 }
 template <>
 void onnx_mapping<OpId::GroupNormalization>(OnnxMap& map) {
-  map.same(kOnnxDomain, "GroupNormalization", OpId::GroupNormalization);
+  map.custom(kOnnxDomain, "GroupNormalization", OpId::GroupNormalization, import_group_normalization);
 }
 template <>
 void onnx_mapping<OpId::LayerNormalization>(OnnxMap& map) {
-  map.same(kOnnxDomain, "LayerNormalization", OpId::LayerNormalization);
+  map.custom(kOnnxDomain, "LayerNormalization", OpId::LayerNormalization, import_layer_normalization);
 }
 template <>
 void onnx_mapping<OpId::RMSNormalization>(OnnxMap& map) {
-  map.same(kOnnxDomain, "RMSNormalization", OpId::RMSNormalization);
+  map.custom(kOnnxDomain, "RMSNormalization", OpId::RMSNormalization, import_rms_normalization);
+  for (std::string_view domain : {kOnnxDomain, kMicrosoftDomain})
+    map.custom(domain, "SimplifiedLayerNormalization", OpId::RMSNormalization, import_simplified_layer_normalization);
 }
 template <>
 void onnx_mapping<OpId::LpNormalization>(OnnxMap& map) {
