@@ -1,6 +1,8 @@
 #include "ops/reduction.h"
 
+#include "ops/axis_set.h"
 #include "ops/broadcasting.h"
+#include "tensor/max_rank.h"
 
 namespace tenon {
 
@@ -31,8 +33,9 @@ Status infer_reduction(InferContext& c, TypeSet allowed, FoldAll fold = nullptr)
   TN_RETURN_IF_ERROR(c.expect_tensor(1, {DType::Int64}));
   std::vector<int64_t> axes;
   if (c.has(1)) {
+    // An axis may be named twice, but nobody needs more than there can be.
     if (const Shape* s = c.shape(1);
-        s && c.shape(0) && is_static(*s) && element_count(*s).value() > static_cast<int64_t>(c.shape(0)->size()))
+        s && c.shape(0) && is_static(*s) && element_count(*s).value() > static_cast<int64_t>(kMaxRank))
       return invalid_model("{} axes are given for an input of rank {}", element_count(*s).value(), c.shape(0)->size());
     auto known = c.ints(1);
     if (!known) return infer_unknown_axes(c), Status();
@@ -44,7 +47,7 @@ Status infer_reduction(InferContext& c, TypeSet allowed, FoldAll fold = nullptr)
   }
   const Shape& in = *c.shape(0);
   const auto& params = c.params<ReductionParams>();
-  TN_ASSIGN_OR_RETURN(axes, normalize_axes(axes, static_cast<int64_t>(in.size())));
+  TN_ASSIGN_OR_RETURN(axes, axis_set(axes, static_cast<int64_t>(in.size())));
   const std::vector<bool> reduced = params.reduced(axes, static_cast<int64_t>(in.size()));
   Shape out;
   for (size_t i = 0; i < in.size(); ++i) {

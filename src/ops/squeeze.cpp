@@ -1,4 +1,5 @@
 // Ops that drop or merge dimensions without moving elements.
+#include "ops/axis_set.h"
 #include "ops/flatten.h"
 #include "ops/infer.h"
 
@@ -17,7 +18,7 @@ std::optional<Shape> squeeze_all(const Shape& shape) {
 }
 
 Result<Shape> squeeze_axes(Shape shape, const std::vector<int64_t>& axes) {
-  TN_ASSIGN_OR_RETURN(auto sorted, normalize_axes(axes, static_cast<int64_t>(shape.size())));
+  TN_ASSIGN_OR_RETURN(auto sorted, axis_set(axes, static_cast<int64_t>(shape.size())));
   for (size_t i = sorted.size(); i-- > 0;) {
     const Dim& d = shape[static_cast<size_t>(sorted[i])];
     if (d.is_constant() && !d.equals(1))
