@@ -162,7 +162,7 @@ Status GraphImporter::import_graph(const wire::Graph& wire_graph, const std::vec
     graph_.outputs.push_back(v);
     graph_.output_names.emplace_back(output.name);
   }
-  return check_declared(wire_graph);
+  return check_declared(wire_graph, is_top);
 }
 
 Status GraphImporter::import_nodes(const std::vector<wire::Node>& nodes) {
@@ -215,8 +215,7 @@ Status GraphImporter::check_version(const wire::Node& node, std::string_view dom
   if (opset == opsets_.end()) return {};
   TN_RETURN_IF_ERROR(check_introduced(domain, node.op_type, opset->second));
   if (is_deprecated(domain, node.op_type, opset->second) && model_.deprecated.emplace(node.op_type).second)
-    model_.model.warnings.push_back(
-        fmt::format("{} is deprecated in version {} of {}", node.op_type, opset->second, shown_domain(domain)));
+    model_.warn(fmt::format("{} is deprecated in version {} of {}", node.op_type, opset->second, shown_domain(domain)));
   return {};
 }
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "onnx/import.h"
@@ -26,6 +27,10 @@ struct ModelImport {
   int fresh_symbols = 0;
   int depth = 1;      // graphs and function calls, the outermost graph counted
   int64_t nodes = 0;  // made so far
+
+  std::unordered_set<std::string> warned = {};
+  // Once for each text, however often a function is read.
+  void warn(const std::string& text);
 };
 
 // A call of a model-local function: what its attribute references mean.
@@ -73,7 +78,7 @@ class GraphImporter {
   Status add_initializer(std::string_view name, Constant constant, ListedInitializers& listed);
   Result<Constant> initializer_constant(const wire::TensorProto& proto, bool is_top);
   Status share_as_literal(ConstantId known, Constant& constant);
-  Status check_declared(const wire::Graph& wire_graph);
+  Status check_declared(const wire::Graph& wire_graph, bool is_top);
   // The type a value is declared with; its element types must be ones that ONNX has.
   Result<Type> declared_type(const wire::ValueInfo& info, const char* what);
   Result<std::vector<size_t>> data_flow_order(const std::vector<wire::Node>& nodes);

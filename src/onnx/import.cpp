@@ -49,13 +49,17 @@ std::optional<int64_t> unknown_element_type(const wire::TypeProto& proto) {
   return proto.element ? unknown_element_type(*proto.element) : std::nullopt;
 }
 
+void ModelImport::warn(const std::string& text) {
+  if (warned.insert(text).second) model.warnings.push_back(text);
+}
+
 namespace {
 
 Status build_graph(ImportedModel& model, const ImportOptions& options) {
   if (!model.wire.has_graph) return invalid_model("the file holds no graph; is it an ONNX model?");
   TN_RETURN_IF_ERROR(check_ir_version(model.wire.ir_version));
   ModelImport state{model, options};
-  TN_ASSIGN_OR_RETURN(const OpsetVersions opsets, read_opsets(model.wire.opsets));
+  TN_ASSIGN_OR_RETURN(const OpsetVersions opsets, read_opsets(model.wire.opsets, state));
   TN_ASSIGN_OR_RETURN(state.functions, read_functions(model.wire.functions));
   GraphImporter importer(state, model.graph, nullptr, opsets, nullptr);
   TN_RETURN_IF_ERROR(check_expanded_size(model.wire.graph, state));

@@ -55,7 +55,7 @@ Status GraphImporter::import_call(const wire::Node& node, const wire::Function& 
   TN_RETURN_IF_ERROR(check_arity(node, function).in(place));
   model_.calls.push_back(&function);
   const FunctionCall call = make_call(node, function, call_);
-  auto opsets = read_opsets(function.opsets);
+  auto opsets = read_opsets(function.opsets, model_);
   if (!opsets.ok()) return std::move(opsets).status().in(place);
   for (const auto& [domain, version] : opsets_) opsets->emplace(domain, version);
 

@@ -71,11 +71,13 @@ Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::ve
     if (listed.frozen.contains(input.name)) continue;
     TN_ASSIGN_OR_RETURN(Type type, declared_type(input, "input"));
     if (i < input_types.size()) {
-      auto both = merge(type, input_types[i]);
-      if (!both)
-        return invalid_model("input '{}' is declared as {}, it is given {}", input.name, type.to_string(),
-                             input_types[i].to_string());
-      type = std::move(*both);
+      if (auto both = merge(type, input_types[i])) {
+        type = std::move(*both);
+      } else {
+        model_.warn(fmt::format("input '{}' of the sub-graph '{}' is declared as {}, it is given {}", input.name,
+                                wire_graph.name, type.to_string(), input_types[i].to_string()));
+        type = input_types[i];
+      }
     }
     const ValueId v = graph_.add_value(std::string(input.name), std::move(type));
     auto it = listed.defaults.find(input.name);
@@ -83,7 +85,7 @@ Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::ve
     TN_RETURN_IF_ERROR(define(input.name, v));
   }
   if (!listed.defaults.empty())
-    model_.model.warnings.push_back(
+    model_.warn(
         fmt::format("{} initializers ({} bytes) are also listed as inputs, so callers may override them and they "
                     "cannot be optimized as weights; freeze_inputs makes them weights",
                     listed.defaults.size(), listed.default_bytes));
@@ -96,9 +98,9 @@ Result<Type> GraphImporter::declared_type(const wire::ValueInfo& info, const cha
   return type_from_proto(info.type, model_.fresh_symbols);
 }
 
-// What the file claims about types is compared with inference, which wins where it knows. Callers rely on what a graph
+// What the file claims about types is compared with inference, which wins where it knows. Callers rely on what a model
 // promises of its outputs, so these must hold the elements they are declared with.
-Status GraphImporter::check_declared(const wire::Graph& wire_graph) {
+Status GraphImporter::check_declared(const wire::Graph& wire_graph, bool is_top) {
   auto check = [&](const wire::ValueInfo& info, const char* what, bool is_output) -> Status {
     TN_ASSIGN_OR_RETURN(const Type declared, declared_type(info, what));
     auto it = names_.find(std::string(info.name));
@@ -108,11 +110,12 @@ Status GraphImporter::check_declared(const wire::Graph& wire_graph) {
       v.type = std::move(*both);
       return {};
     }
-    std::string contradiction =
-        fmt::format("{} '{}' is declared as {}, it is {}", what, info.name, declared.to_string(), v.type.to_string());
-    if (is_output && !merge(without_shape(v.type), without_shape(declared)))
+    std::string contradiction = fmt::format("{} '{}'{} is declared as {}, it is {}", what, info.name,
+                                            is_top ? "" : fmt::format(" of the sub-graph '{}'", wire_graph.name),
+                                            declared.to_string(), v.type.to_string());
+    if (is_top && is_output && !merge(without_shape(v.type), without_shape(declared)))
       return Status(Code::InvalidModel, std::move(contradiction));
-    model_.model.warnings.push_back(std::move(contradiction));
+    model_.warn(contradiction);
     return {};
   };
   for (const wire::ValueInfo& info : wire_graph.value_infos) TN_RETURN_IF_ERROR(check(info, "value", false));

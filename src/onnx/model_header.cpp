@@ -9,7 +9,7 @@ namespace {
 Status check_opset(std::string_view domain, int64_t version) {
   const auto newest = newest_version(domain);
   if (!newest) return {};
-  if (version < 1)
+  if (version < 0)
     return invalid_model("version {} of the operators of {} is imported; versions start at 1", version,
                          shown_domain(domain));
   if (version > *newest)
@@ -32,15 +32,23 @@ Status check_ir_version(int64_t version) {
   return {};
 }
 
-Result<OpsetVersions> read_opsets(const std::vector<wire::OpsetImport>& imports) {
+Result<OpsetVersions> read_opsets(const std::vector<wire::OpsetImport>& imports, ModelImport& model) {
   OpsetVersions versions;
   for (const wire::OpsetImport& import : imports) {
     const std::string_view domain = canonical_domain(import.domain);
     TN_RETURN_IF_ERROR(check_opset(domain, import.version));
+    if (import.version == 0 && newest_version(domain)) {
+      model.warn(
+          fmt::format("version 0 of the operators of {} is imported; versions start at 1, so the import counts "
+                      "as absent and nodes are read as version 1 has them",
+                      shown_domain(domain)));
+      continue;
+    }
     const auto [it, is_new] = versions.emplace(domain, import.version);
-    if (!is_new && it->second != import.version)
-      return invalid_model("versions {} and {} of the operators of {} are imported; only one can hold", it->second,
-                           import.version, shown_domain(domain));
+    if (is_new || it->second == import.version) continue;
+    model.warn(fmt::format("versions {} and {} of the operators of {} are imported; the last one counts", it->second,
+                           import.version, shown_domain(domain)));
+    it->second = import.version;
   }
   return versions;
 }

@@ -24,7 +24,11 @@ def imports(*versions):
     return model
 
 
-@pytest.mark.parametrize("version", [0, -5, -(1 << 63)])
+def warnings_of(model):
+    return tenon.Model.load(model.SerializeToString()).warnings
+
+
+@pytest.mark.parametrize("version", [-1, -5, -(1 << 63)])
 def test_versions_of_operators_that_never_were(version):
     for domain, shown in [("", "ai.onnx"), ("ai.onnx", "ai.onnx"), ("ai.onnx.ml", "ai.onnx.ml")]:
         refused(imports((domain, version)), {"x": X}, says=f"version {version} ", place=shown, code="invalid model")
@@ -45,15 +49,40 @@ def test_versions_of_operators_that_are_fine():
         assert np.array_equal(run(imports(*versions), {"x": X})[0], -X)
 
 
-def test_a_domain_imported_in_two_versions():
-    for versions in ([("", 21), ("", 13)], [("", 21), ("ai.onnx", 13)], [("", 21), ("own", 1), ("own", 2)]):
-        domain = versions[-1][0].replace("ai.onnx", "") or "ai.onnx"
-        refused(imports(*versions), {"x": X}, says="only one", place=domain, code="invalid model")
+def test_the_last_import_of_a_domain_counts():
+    """As in onnxruntime. The default axis of Softmax shows the version: 1 and what follows it before 13, the last since."""
+    x = floats(2, 3, 4)
+    last = np.exp(x - x.max(-1, keepdims=True)) / np.exp(x - x.max(-1, keepdims=True)).sum(-1, keepdims=True)
+    flat = x.reshape(2, 12)
+    rows = np.exp(flat - flat.max(-1, keepdims=True)) / np.exp(flat - flat.max(-1, keepdims=True)).sum(-1, keepdims=True)
+    for domain in ("", "ai.onnx"):
+        for versions, expected in [((11, 13), last), ((13, 11), rows.reshape(x.shape))]:
+            node = helper.make_node("Softmax", ["x"], ["y"])
+            model = model_of([node], [helper.make_tensor_value_info("x", TensorProto.FLOAT, x.shape)], ["y"])
+            del model.opset_import[:]
+            model.opset_import.extend([helper.make_opsetid("", versions[0]), helper.make_opsetid(domain, versions[1])])
+            np.testing.assert_allclose(run(model, {"x": x})[0], expected, rtol=1e-5)
+            (warning,) = warnings_of(model)
+            assert f"versions {versions[0]} and {versions[1]} of the operators of ai.onnx are imported" in warning
+    model = imports(("", 21), ("own", 1), ("own", 2))
+    assert np.array_equal(run(model, {"x": X})[0], -X)
+    (warning,) = warnings_of(model)
+    assert "versions 1 and 2 of the operators of own are imported" in warning
+
+
+def test_version_0_is_a_version_that_was_not_written_down():
+    for domain in ("", "ai.onnx", "ai.onnx.ml", "com.microsoft"):
+        model = imports((domain, 0))
+        assert np.array_equal(run(model, {"x": X})[0], -X)
+        (warning,) = warnings_of(model)
+        assert f"version 0 of the operators of {domain or 'ai.onnx'} is imported" in warning
+    model = imports(("", 0), ("", 21))
+    assert np.array_equal(run(model, {"x": X})[0], -X)
 
 
 def test_functions_import_versions_too():
     call = helper.make_node("F", ["x"], ["y"], name="culprit", domain="own")
-    for version, code in [(0, "invalid model"), (999, "unsupported")]:
+    for version, code in [(-1, "invalid model"), (999, "unsupported")]:
         body = [helper.make_node("Neg", ["a"], ["b"])]
         function = helper.make_function("own", "F", ["a"], ["b"], body, [helper.make_opsetid("", version)])
         model = model_of([call], [FLOAT_INPUT], ["y"], functions=[function], opsets=[("own", 1)])
@@ -186,6 +215,94 @@ def test_other_contradictions_are_warnings():
     for model in (declaring_output(TensorProto.FLOAT, [2, 4]), declaring_output(TensorProto.FLOAT, [6]), inner):
         assert np.array_equal(run(model, {"x": X})[0], -X)
         assert any("'y' is declared as" in w for w in tenon.Model.load(model.SerializeToString()).warnings)
+
+
+def if_model(declared):
+    """If whose branches say this of their output."""
+    branches = [
+        helper.make_graph([helper.make_node(op, ["x"], [name])], name, [], [declared(name)])
+        for op, name in [("Neg", "then"), ("Abs", "else")]
+    ]
+    node = helper.make_node("If", ["c"], ["y"], name="choice", then_branch=branches[0], else_branch=branches[1])
+    condition = helper.make_tensor_value_info("c", TensorProto.BOOL, [])
+    return model_of([node], [FLOAT_INPUT, condition], ["y"])
+
+
+def test_outputs_of_sub_graphs_of_another_type_than_declared():
+    """Nobody but the model itself relies on them, and what they are is clear."""
+    for data_type, shape in [(TensorProto.INT64, [2, 3]), (TensorProto.FLOAT, [7]), (TensorProto.INT64, None)]:
+        model = if_model(lambda name: helper.make_tensor_value_info(name, data_type, shape))
+        assert np.array_equal(run(model, {"x": X, "c": np.array(True)})[0], -X)
+        assert np.array_equal(run(model, {"x": X, "c": np.array(False)})[0], X)
+        warnings = warnings_of(model)
+        assert [w.split(" is declared")[0] for w in warnings] == [
+            f"output '{name}' of the sub-graph '{name}'" for name in ("then", "else")
+        ]
+    model = if_model(lambda name: helper.make_tensor_sequence_value_info(name, TensorProto.FLOAT, None))
+    assert np.array_equal(run(model, {"x": X, "c": np.array(True)})[0], -X)
+
+
+def scan_model(declared_input, declared_output):
+    """Negates the rows of x."""
+    body = helper.make_graph([helper.make_node("Neg", ["row"], ["negative"])], "body", [declared_input], [declared_output])
+    node = helper.make_node("Scan", ["x"], ["y"], name="rows", num_scan_inputs=1, body=body)
+    return model_of([node], [FLOAT_INPUT], ["y"])
+
+
+def test_inputs_of_sub_graphs_of_another_type_than_declared():
+    for data_type, shape in [(TensorProto.INT64, [3]), (TensorProto.FLOAT, [5]), (TensorProto.FLOAT, [2, 3])]:
+        info = helper.make_tensor_value_info("row", data_type, shape)
+        model = scan_model(info, helper.make_empty_tensor_value_info("negative"))
+        assert np.array_equal(run(model, {"x": X})[0], -X)
+        (warning,) = warnings_of(model)
+        assert "input 'row' of the sub-graph 'body' is declared as" in warning
+
+
+def loop_model(shape):
+    """Doubles x by joining it to itself, three times; the body declares this shape for what it carries."""
+    inputs = [
+        helper.make_tensor_value_info("i", TensorProto.INT64, []),
+        helper.make_tensor_value_info("go", TensorProto.BOOL, []),
+        helper.make_tensor_value_info("carried", TensorProto.FLOAT, shape),
+    ]
+    outputs = [
+        helper.make_tensor_value_info("on", TensorProto.BOOL, []),
+        helper.make_tensor_value_info("next", TensorProto.FLOAT, shape),
+    ]
+    nodes = [
+        helper.make_node("Identity", ["go"], ["on"]),
+        helper.make_node("Concat", ["carried", "carried"], ["next"], axis=0),
+    ]
+    body = helper.make_graph(nodes, "body", inputs, outputs)
+    node = helper.make_node("Loop", ["n", "", "x"], ["y"], name="loop", body=body)
+    return model_of([node], [FLOAT_INPUT], ["y"], {"n": np.array(3)})
+
+
+def test_carried_values_of_another_shape_than_declared():
+    for shape in ([2, 3], [7, 3], [6]):
+        np.testing.assert_array_equal(run(loop_model(shape), {"x": X})[0], np.tile(X, (8, 1)))
+
+
+def sequence_info(name, shape):
+    return helper.make_tensor_sequence_value_info(name, TensorProto.FLOAT, shape)
+
+
+def test_elements_of_sequences_of_another_shape_than_declared():
+    """Sequences hold elements of any shapes; what is declared of them is what somebody expected."""
+    length, at = helper.make_node("SequenceLength", ["s"], ["n"]), helper.make_node("SequenceAt", ["s", "i"], ["y"])
+    for elements in ([X], [X, X[0]], []):
+        model = model_of([length], [sequence_info("s", [7])], ["n"])
+        assert run(model, {"s": elements})[0] == len(elements)
+    model = model_of([at], [sequence_info("s", [7])], ["y"], {"i": np.array(1)})
+    np.testing.assert_array_equal(run(model, {"s": [X, X[0]]})[0], X[0])
+    made = model_of([helper.make_node("SequenceConstruct", ["x", "x"], ["s"])], [FLOAT_INPUT], ["s"])
+    made.graph.output[0].CopyFrom(sequence_info("s", [7]))
+    np.testing.assert_array_equal(run(made, {"x": X})[0], [X, X])
+    made.graph.output[0].CopyFrom(helper.make_empty_tensor_value_info("s"))
+    made.graph.value_info.append(sequence_info("s", [7]))
+    np.testing.assert_array_equal(run(made, {"x": X})[0], [X, X])
+    with pytest.raises(Exception, match="'s'"):
+        run(model, {"s": [X.astype(np.int64)]})
 
 
 def replaced(model, text, by):
