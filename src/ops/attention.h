@@ -12,6 +12,7 @@ struct AttentionParams {
   float softcap = 0.0f;
   int64_t qk_matmul_output_mode = 0;                      // 0 product, 1 after softcap, 2 with bias, 3 probabilities
   int64_t left_window_size = -1, right_window_size = -1;  // -1: unbounded
+  bool whole_mask = false;                                // the mask must cover every key; else the rest is masked out
   void fields(FieldVisitor& v) {
     v.field("is_causal", is_causal);
     v.field("q_num_heads", q_num_heads);
@@ -22,6 +23,7 @@ struct AttentionParams {
     v.field("qk_matmul_output_mode", qk_matmul_output_mode);
     v.field("left_window_size", left_window_size);
     v.field("right_window_size", right_window_size);
+    v.field("whole_mask", whole_mask);
   }
 };
 

@@ -148,7 +148,6 @@ def test_attention_refuses_what_does_not_fit(rng):
     refused("8 features, which 3 heads do not share evenly", num_heads=3)
     refused("qkv_hidden_sizes must have 3", qkv_hidden_sizes=[8, 8])
     refused("qkv_hidden_sizes has 7", qkv_hidden_sizes=[8, 7, 9])
-    refused("do_rotary", do_rotary=1)
     refused("features are not query, key and value", {"weights": normal(rng, 6, 25), "bias": None})
     refused("mask of shape", {"mask_index": np.ones(4, np.int32)})
     refused("mask of shape", {"mask_index": np.ones((BATCH, 4), np.int32)})

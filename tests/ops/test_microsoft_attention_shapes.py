@@ -1,5 +1,6 @@
 """Attention ops of com.microsoft when shapes are not known before the run, and shapes that are made to hurt."""
 
+import ml_dtypes
 import numpy as np
 import pytest
 from microsoft_models import feeds_of, microsoft_model, normal, run_tenon, session_without_shapes
@@ -36,11 +37,37 @@ def test_multi_head_attention(rng, keep_rank, packed):
     check("MultiHeadAttention", inputs, 3, keep_rank, num_heads=HEADS)
 
 
-def test_a_bias_needs_the_rank_of_the_key(rng):
+@pytest.mark.parametrize("keep_rank", [False, True])
+@pytest.mark.parametrize("by_heads", [False, True])
+def test_a_bias_is_added_to_keys_that_are_not_split_into_heads(rng, keep_rank, by_heads):
     inputs = multi_head_inputs(rng, bias=normal(rng, 3 * WIDTH))
-    check("MultiHeadAttention", inputs, 1, True, num_heads=HEADS)
-    with pytest.raises(Exception, match="known rank"):
-        session_without_shapes(microsoft_model("MultiHeadAttention", inputs, num_heads=HEADS), False)
+    inputs["bias"][WIDTH] = np.inf if by_heads else 1  # what belongs to keys by heads already must not be touched
+    if by_heads:
+        inputs |= {name: normal(rng, BATCH, HEADS, 7, SIZE) for name in ("key", "value")}
+    check("MultiHeadAttention", inputs, 1, keep_rank, num_heads=HEADS)
+
+
+@pytest.mark.parametrize("keep_rank", [False, True])
+@pytest.mark.parametrize("weight_axes", [(0, 1), (0, 2), (1, 2), (2, 0), (1, 1), (-3, -1), (0, -1)])
+@pytest.mark.parametrize("dtype", [np.uint8, ml_dtypes.int4])
+def test_blocks_are_gathered_along_any_axis(rng, keep_rank, weight_axes, dtype):
+    """Tables and indices of every rank, of numbers that are not packed."""
+    gather_axis, quantize_axis = weight_axes
+    shape = [4, 4, 4]
+    shape[quantize_axis] = 32
+    scale_shape = [2 if n == 32 else n for n in shape]
+    inputs = {
+        "data": rng.integers(-8 if dtype != np.uint8 else 0, 8, shape).astype(dtype), "indices": rng.integers(0, 4, (2, 3)),
+        "scales": rng.uniform(0.1, 0.2, scale_shape).astype(np.float32),
+        "zero_points": rng.integers(0, 8, scale_shape).astype(dtype),
+    }  # fmt: skip
+    attributes = {"gather_axis": gather_axis, "quantize_axis": quantize_axis, "block_size": 16}
+    attributes |= {"bits": 8} if dtype == np.uint8 else {}
+    check("GatherBlockQuantized", inputs, 1, keep_rank, **attributes)
+    real = inputs["data"].astype(np.float64) - inputs["zero_points"].astype(np.float64).repeat(16, quantize_axis)
+    real = real * inputs["scales"].astype(np.float64).repeat(16, quantize_axis)
+    (y,) = run_tenon("GatherBlockQuantized", inputs, **attributes)
+    np.testing.assert_allclose(y, real.take(inputs["indices"], gather_axis), rtol=1e-6)
 
 
 @pytest.mark.parametrize("keep_rank", [False, True])

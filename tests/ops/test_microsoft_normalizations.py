@@ -7,6 +7,7 @@ from microsoft_models import (
     compare_with_onnxruntime,
     microsoft_model,
     normal,
+    run_onnxruntime,
     run_tenon,
     session_without_shapes,
 )
@@ -68,6 +69,24 @@ def test_skip_simplified_layer_normalization(rng, dtype, shape, with_bias):
         "gamma": normal(rng, 8, dtype=dtype), "bias": normal(rng, 8, dtype=dtype) if with_bias else None,
     }  # fmt: skip
     compare_with_onnxruntime("SkipSimplifiedLayerNormalization", inputs, ["y", "", "", "sum"], epsilon=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16])
+@pytest.mark.parametrize("with_bias", [False, True])
+def test_skip_simplified_layer_normalization_with_every_output_named(rng, dtype, with_bias):
+    """onnxruntime computes the first and the last; the others it leaves as its memory is."""
+    inputs = {
+        "input": normal(rng, 2, 3, 8, dtype=dtype), "skip": normal(rng, 2, 3, 8, dtype=dtype),
+        "gamma": normal(rng, 8, dtype=dtype), "bias": normal(rng, 8, dtype=dtype) if with_bias else None,
+    }  # fmt: skip
+    names, attributes = ["y", "mean", "inverse", "sum"], {"epsilon": 1e-6}
+    y, mean, inverse, total = run_tenon("SkipSimplifiedLayerNormalization", inputs, names, **attributes)
+    expected = run_onnxruntime("SkipSimplifiedLayerNormalization", inputs, names, typed=names[1:3], **attributes)
+    assert_close(y, expected[0])
+    assert_close(total, expected[3])
+    wide = total.astype(np.float64)
+    assert_close(mean, wide.mean(-1, keepdims=True).astype(np.float32))
+    assert_close(inverse, (1 / np.sqrt((wide**2).mean(-1, keepdims=True) + 1e-6)).astype(np.float32))
 
 
 @pytest.mark.parametrize("axis", [-1, 1])

@@ -1,6 +1,9 @@
 #include "ops/activation.h"
 
+#include <algorithm>
+
 #include "onnx/onnx_map.h"
+#include "onnx/ops/any_rank.h"
 
 namespace tenon {
 
@@ -36,15 +39,24 @@ void import_clip(ImportNode& n) {
   n.finish(n.emit(OpId::Clip, default_params(OpId::Clip), {n.input(0), low, high}));
 }
 
+// A slope of one dimension with as many axes behind it as x has behind axis 1.
+ValueId slope_of_channels(ImportNode& n, ValueId x, ValueId slope) {
+  if (const auto rank = n.rank(x); rank && n.rank(slope))
+    return insert_axes(n, slope, kEnd, std::max<int64_t>(*rank - 2, 0));
+  const auto plain = [&](OpId op, ValueId a, ValueId b) { return n.emit1(op, default_params(op), {a, b}); };
+  const auto number = [&](int64_t i) { return n.int_constant({i}); };
+  ValueId count = plain(OpId::Max, plain(OpId::Sub, rank_value(n, x), number(2)), number(0));
+  if (!n.rank(slope)) {
+    const ValueId is_vector = plain(OpId::Equal, rank_value(n, slope), number(1));
+    count = n.emit1(OpId::Where, default_params(OpId::Where), {is_vector, count, number(0)});
+  }
+  return insert_open_axes(n, slope, kEnd, count);
+}
+
 // Before version 7 a slope of one dimension belongs to axis 1.
 void import_prelu(ImportNode& n) {
   ValueId slope = n.input(1);
-  const auto rank = n.rank(n.input(0));
-  if (n.version() < 7 && rank && *rank > 2 && n.rank(slope) == 1) {
-    std::vector<int64_t> axes;
-    for (int64_t i = 1; i < *rank - 1; ++i) axes.push_back(i);
-    slope = n.emit1(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {slope, n.int_constant(std::move(axes))});
-  }
+  if (n.version() < 7 && n.rank(slope).value_or(1) == 1) slope = slope_of_channels(n, n.input(0), slope);
   n.finish(n.emit(OpId::PRelu, default_params(OpId::PRelu), {n.input(0), slope}));
 }
 

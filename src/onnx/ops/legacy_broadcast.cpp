@@ -1,5 +1,7 @@
 #include "onnx/ops/legacy_broadcast.h"
 
+#include "onnx/ops/any_rank.h"
+
 namespace tenon {
 
 ValueId legacy_broadcast_operand(ImportNode& n) {
@@ -10,8 +12,10 @@ ValueId legacy_broadcast_operand(ImportNode& n) {
   if (!enabled || !has_axis || b == kNone) return b;
   const auto rank_a = n.rank(n.input(0)), rank_b = n.rank(b);
   if (!rank_a || !rank_b) {
-    n.fail(unsupported("the old 'axis' broadcast needs operands of known rank"));
-    return b;
+    // As many axes as are left behind the last one of b.
+    const auto minus = [&](ValueId x, ValueId y) { return n.emit1(OpId::Sub, default_params(OpId::Sub), {x, y}); };
+    const ValueId from = axis < 0 ? n.int_constant({-axis}) : minus(rank_value(n, n.input(0)), n.int_constant({axis}));
+    return insert_open_axes(n, b, kEnd, minus(from, rank_value(n, b)));
   }
   if (axis < 0) axis += *rank_a;
   const int64_t missing = *rank_a - axis - *rank_b;
@@ -19,10 +23,7 @@ ValueId legacy_broadcast_operand(ImportNode& n) {
     n.fail(invalid_model("axis {} does not align rank {} with rank {}", axis, *rank_b, *rank_a));
     return b;
   }
-  if (missing == 0) return b;
-  std::vector<int64_t> axes;
-  for (int64_t i = 0; i < missing; ++i) axes.push_back(*rank_b + i);
-  return n.emit1(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {b, n.int_constant(std::move(axes))});
+  return insert_axes(n, b, kEnd, missing);
 }
 
 }  // namespace tenon

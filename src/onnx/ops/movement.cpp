@@ -2,10 +2,12 @@
 #include <limits>
 
 #include "onnx/onnx_map.h"
+#include "onnx/ops/any_rank.h"
 #include "onnx/ops/constant_numbers.h"
 #include "ops/concat.h"
 #include "ops/pad.h"
 #include "ops/split.h"
+#include "tensor/max_rank.h"
 
 namespace tenon {
 
@@ -40,13 +42,13 @@ void import_slice(ImportNode& n) {
   n.finish(n.emit(OpId::Slice, default_params(OpId::Slice), std::move(inputs)));
 }
 
-// Before version 13 the axes are an attribute.
+// Before version 13 the axes are an attribute, and an empty list is like none. An empty input names no axis.
 void import_squeeze(ImportNode& n) {
   ValueId axes = kNone;
   if (n.version() >= 13)
     axes = n.input(1);
-  else if (n.has_attribute("axes"))
-    axes = n.int_constant(n.ints_attribute("axes"));
+  else if (const auto list = n.ints_attribute("axes"); !list.empty())
+    axes = n.int_constant(list);
   n.finish(n.emit(OpId::Squeeze, default_params(OpId::Squeeze), {n.input(0), axes}));
 }
 
@@ -56,13 +58,19 @@ void import_tile(ImportNode& n) {
   if (n.version() < 6) {
     const auto tiles = constant_integers(n, n.input(1), "tiles"), axis = constant_integers(n, n.input(2), "axis");
     const auto rank = n.rank(n.input(0));
-    if (!rank) return n.fail(unsupported("Tile of version 1 needs an input of known rank"));
-    std::vector<int64_t> counts(static_cast<size_t>(*rank), 1);
-    if (tiles.size() != 1 || axis.size() != 1 || axis[0] < 0 || axis[0] >= *rank)
-      return n.fail(
-          invalid_model("tiles and axis must be one number each, and the axis in a tensor of rank {}", *rank));
-    counts[static_cast<size_t>(axis[0])] = tiles[0];
+    if (tiles.size() != 1 || axis.size() != 1 || axis[0] < 0 || axis[0] >= rank.value_or(int64_t{kMaxRank}))
+      return n.fail(invalid_model("tiles and axis must be one number each, and the axis in a tensor of rank {}",
+                                  rank.value_or(int64_t{kMaxRank})));
+    // Once along every other axis.
+    std::vector<int64_t> counts(static_cast<size_t>(axis[0]), 1);
+    counts.push_back(tiles[0]);
+    if (rank) counts.resize(static_cast<size_t>(*rank), 1);
     repeats = n.int_constant(std::move(counts));
+    if (!rank) {
+      const ValueId last = n.int_constant({axis[0] + 1});
+      const ValueId behind = n.emit1(OpId::Sub, default_params(OpId::Sub), {rank_value(n, n.input(0)), last});
+      repeats = n.emit1(OpId::Concat, Params::of(ConcatParams{0}), {repeats, ones(n, behind)});
+    }
   }
   n.finish(n.emit(OpId::Tile, default_params(OpId::Tile), {n.input(0), repeats}));
 }
@@ -81,7 +89,7 @@ void import_pad(ImportNode& n) {
 void import_contrib_pad(ImportNode& n) {
   Params params = Params::of(n.read_params<PadParams>());
   std::vector<ValueId> inputs = n.inputs();
-  if (n.rank(n.input(1)).value_or(1) == 2)
+  if (n.rank(n.input(1)) != 1)
     inputs[1] = n.emit1(OpId::Reshape, default_params(OpId::Reshape), {inputs[1], n.int_constant({-1})});
   n.finish(n.emit(OpId::Pad, std::move(params), std::move(inputs)));
 }

@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "onnx/ops/any_rank.h"
+#include "onnx/ops/constant_numbers.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/concat.h"
+#include "ops/rotary_embedding.h"
 #include "ops/shape_of.h"
 #include "ops/split.h"
 
@@ -58,6 +61,7 @@ Attended attend(ImportNode& n, const Pieces& p, int64_t heads) {
   params.q_num_heads = params.kv_num_heads = heads;
   params.is_causal = p.causal;
   params.qk_matmul_output_mode = 2;
+  params.whole_mask = true;
   const float scale = n.float_attribute("scale", 0);
   if (scale != 0) params.scale = std::abs(scale);
   const float filter = n.float_attribute("mask_filter_value", AttentionBiasParams{}.mask_filter_value);
@@ -81,23 +85,41 @@ Attended attend(ImportNode& n, const Pieces& p, int64_t heads) {
   return {results[0], in_buffer ? keys[1] : results[1], in_buffer ? values[1] : results[2], results[3]};
 }
 
+ValueId slice(ImportNode& n, ValueId x, ValueId begin, ValueId end) {
+  return n.emit1(OpId::Slice, default_params(OpId::Slice), {x, begin, end});
+}
+
+// The parts of a bias for a key and value of open rank: zeros when binding finds them split into heads.
+std::pair<ValueId, ValueId> bias_if_packed(ImportNode& n, const Pieces& p, ValueId bias, ValueId q_width) {
+  const ValueId is_packed = emit::plain(n, OpId::Equal, rank_value(n, p.k), n.int_constant({3}));
+  const ValueId none = number_constant(n, n.type(bias).dtype, 0);
+  const auto part = [&](ValueId begin, ValueId end) {
+    return n.emit1(OpId::Where, default_params(OpId::Where), {is_packed, slice(n, bias, begin, end), none});
+  };
+  const ValueId k_end = emit::add(n, q_width, last_extent(n, p.k));
+  return {part(q_width, k_end), part(k_end, emit::add(n, k_end, last_extent(n, p.v)))};
+}
+
 // Adds the three parts of a bias, as long together as q, k and v are wide. Keys and values that come split into heads
 // have theirs already.
 void add_projection_bias(ImportNode& n, Pieces& p, ValueId bias) {
   if (bias == kNone) return;
-  const auto rank = emit::required_rank(n, p.k, "a bias of query, key and value");
-  if (!rank) return;
+  const auto rank = n.rank(p.k);
   const ValueId q_width = last_extent(n, p.q);
-  if (*rank == 4) {
-    const ValueId part = n.emit1(OpId::Slice, default_params(OpId::Slice), {bias, n.int_constant({0}), q_width});
-    p.q = emit::add(n, p.q, part);
+  if (rank && *rank != 4) {
+    const ValueId sizes = concat(n, {q_width, last_extent(n, p.k), last_extent(n, p.v)});
+    const auto parts = split(n, bias, 0, 3, sizes);
+    p.q = emit::add(n, p.q, parts[0]);
+    p.k = emit::add(n, p.k, parts[1]);
+    p.v = emit::add(n, p.v, parts[2]);
     return;
   }
-  const ValueId sizes = concat(n, {q_width, last_extent(n, p.k), last_extent(n, p.v)});
-  const auto parts = split(n, bias, 0, 3, sizes);
-  p.q = emit::add(n, p.q, parts[0]);
-  p.k = emit::add(n, p.k, parts[1]);
-  p.v = emit::add(n, p.v, parts[2]);
+  if (!rank) {
+    const auto [k_bias, v_bias] = bias_if_packed(n, p, bias, q_width);
+    p.k = emit::add(n, p.k, k_bias);
+    p.v = emit::add(n, p.v, v_bias);
+  }
+  p.q = emit::add(n, p.q, slice(n, bias, n.int_constant({0}), q_width));
 }
 
 // Parts of x [batch, length, heads, parts, size], each [batch, length, heads, size].
@@ -185,12 +207,44 @@ void import_decoder_masked_attention(ImportNode& n) {
   n.finish({a.y, a.present_key, a.present_value, a.scores});
 }
 
+// Turns query and key by their positions, which go on from the past: halves of each head's first `rotated` features
+// (0: all of them) by angles that fall from 1 to 1/10000 per position.
+void rotate(ImportNode& n, Pieces& p, int64_t heads, int64_t rotated) {
+  const auto scalar = [&](int64_t number) { return n.constant(Tensor::scalar(number)); };
+  const auto real = [&](ValueId x) { return emit::cast(n, x, DType::Float32); };
+  const auto number = [&](float x) { return number_constant(n, DType::Float32, x); };
+  const auto extent = [&](ValueId x, int64_t axis) {
+    return squeeze(n, n.emit1(OpId::Shape, Params::of(ShapeParams{axis, axis + 1}), {x}), 0);
+  };
+  const auto range = [&](ValueId begin, ValueId end, int64_t step) {
+    return real(n.emit1(OpId::Range, default_params(OpId::Range), {begin, end, scalar(step)}));
+  };
+  const ValueId size = rotated > 0 ? scalar(rotated) : emit::plain(n, OpId::Div, extent(p.q, 2), scalar(heads));
+  ValueId begin = scalar(0);
+  if (p.past_length != kNone)
+    begin = emit::reshape(n, emit::cast(n, p.past_length, DType::Int64), {});
+  else if (p.past_key != kNone)
+    begin = extent(p.past_key, 2);
+  const ValueId positions = range(begin, emit::add(n, begin, extent(p.q, 1)), 1);
+  const ValueId exponents = emit::plain(n, OpId::Div, range(scalar(0), size, 2), real(size));
+  const ValueId wave_lengths = emit::plain(n, OpId::Pow, number(10000), exponents);
+  const ValueId angles = emit::plain(n, OpId::Div, emit::unsqueeze(n, positions, {1}), wave_lengths);
+  RotaryEmbeddingParams params;
+  params.num_heads = heads;
+  params.rotary_embedding_dim = rotated;
+  const DType dtype = n.type(p.q).dtype;
+  const ValueId cosines = emit::cast(n, emit::plain(n, OpId::Cos, angles), dtype);
+  const ValueId sines = emit::cast(n, emit::plain(n, OpId::Sin, angles), dtype);
+  for (ValueId* x : {&p.q, &p.k})
+    *x = n.emit1(OpId::RotaryEmbedding, Params::of(params), {*x, cosines, sines, n.int_constant({0})});
+}
+
 // Self-attention from the sums of all projections [batch, length, features]; past and present hold keys and values.
 void import_projected(ImportNode& n, ValueId projected, ValueId mask, ValueId past, ValueId bias, ValueId past_length) {
   const int64_t heads = head_count(n);
   const auto sizes = n.ints_attribute("qkv_hidden_sizes");
-  if (n.int_attribute("do_rotary", 0) != 0) return n.fail(unsupported("do_rotary is not supported here"));
-  n.ignore_attribute("rotary_embedding_dim");
+  const bool rotates = n.int_attribute("do_rotary", 0) != 0;
+  const int64_t rotated_size = n.int_attribute("rotary_embedding_dim", 0);
   for (int64_t size : sizes)
     if (size < 1 || size % heads != 0)
       return n.fail(invalid_model("qkv_hidden_sizes has {}, which {} heads do not share evenly", size, heads));
@@ -211,6 +265,7 @@ void import_projected(ImportNode& n, ValueId projected, ValueId mask, ValueId pa
       return n.fail(invalid_model("past_present_share_buffer needs past_sequence_length"));
     if (in_buffer) p.past_length = past_length;
   }
+  if (rotates) rotate(n, p, heads, rotated_size);
   const Attended a = attend(n, p, heads);
   if (n.output_count() < 2) return n.finish({a.y});
   n.finish({a.y, concat(n, {emit::unsqueeze(n, a.present_key, {0}), emit::unsqueeze(n, a.present_value, {0})})});

@@ -5,6 +5,7 @@
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/infer.h"
+#include "ops/shape_of.h"
 
 namespace tenon {
 
@@ -156,74 +157,78 @@ void import_matmul_bnb4(ImportNode& n) {
   finish_product(n, transposed ? emit::transpose(n, matrix, {1, 0}) : matrix, kNone);
 }
 
-// A table to gather from, quantized by blocks along an axis.
+// A table to gather from, quantized by blocks along an axis. Axes count from the front when the rank is known.
 struct Table {
-  int64_t rank = 0, gather_axis = 0, quantize_axis = 0, block = 0, bits = 0;
-  bool packed = false;  // several numbers per byte, along the last axis
+  std::optional<int64_t> rank;
+  int64_t gather_axis = 0, quantize_axis = 0, block = 0, bits = 0;
+  bool of_bytes = false;  // zero points are in the middle of the range when there are none
+  bool packed = false;    // several numbers per byte, along the last axis
   emit::Quantized q{};
 };
 
-std::optional<Table> read_table(ImportNode& n) {
+// Where an axis is; as it was written while the rank is open.
+int64_t read_axis(ImportNode& n, const char* name, int64_t fallback, std::optional<int64_t> rank) {
+  const int64_t axis = n.int_attribute(name, fallback);
+  if (!rank) return axis;
+  const auto normal = normalize_axis(axis, *rank, name);
+  if (normal.ok()) return *normal;
+  n.fail(normal.status());
+  return 0;
+}
+
+Table read_table(ImportNode& n) {
   Table t;
-  const auto rank = emit::required_rank(n, n.input(0), "GatherBlockQuantized");
-  if (!rank) return {};
-  const auto gather_axis = normalize_axis(n.int_attribute("gather_axis", 0), *rank, "gather_axis");
-  const auto quantize_axis = normalize_axis(n.int_attribute("quantize_axis", 1), *rank, "quantize_axis");
-  for (const auto* axis : {&gather_axis, &quantize_axis})
-    if (!axis->ok()) return n.fail(axis->status()), std::nullopt;
-  t.rank = *rank;
-  t.gather_axis = *gather_axis;
-  t.quantize_axis = *quantize_axis;
+  t.q = {n.input(0), n.input(2), n.input(3)};
+  t.rank = n.rank(t.q.x);
+  t.gather_axis = read_axis(n, "gather_axis", 0, t.rank);
+  t.quantize_axis = read_axis(n, "quantize_axis", 1, t.rank);
   t.block = n.int_attribute("block_size", 128);
   t.bits = n.int_attribute("bits", 4);
-  t.q = {n.input(0), n.input(2), n.input(3)};
   check_block_size(n, t.block);
   const DType dtype = n.type(t.q.x).dtype;
   if (dtype != DType::UInt8 && dtype != DType::UInt4 && dtype != DType::Int4)
     n.fail(invalid_model("data is {}; it must be uint8, uint4 or int4", dtype_name(dtype)));
   else if (dtype != DType::UInt8 ? t.bits != 4 : t.bits != 2 && t.bits != 4 && t.bits != 8)
     n.fail(invalid_model("data is {} and bits is {}", dtype_name(dtype), t.bits));
-  t.packed = dtype == DType::UInt8 && t.bits != 8;
-  if (t.packed && (t.quantize_axis != t.rank - 1 || t.gather_axis == t.rank - 1))
+  t.of_bytes = dtype == DType::UInt8;
+  t.packed = t.of_bytes && t.bits != 8;
+  if (!t.rank) return t;
+  if (t.packed && (t.quantize_axis != *t.rank - 1 || t.gather_axis == *t.rank - 1))
     n.fail(invalid_model("packed data has its blocks along the last axis and is gathered along another"));
-  if (n.rank(t.q.scale).value_or(t.rank) != t.rank || n.rank(t.q.zero).value_or(t.rank) != t.rank)
-    n.fail(invalid_model("data has {} axes; scales and zero_points must have as many", t.rank));
-  return n.status().ok() ? std::optional(t) : std::nullopt;
+  if (n.rank(t.q.scale).value_or(*t.rank) != *t.rank || n.rank(t.q.zero).value_or(*t.rank) != *t.rank)
+    n.fail(invalid_model("data has {} axes; scales and zero_points must have as many", *t.rank));
+  return t;
 }
 
 // Numbers side by side along the last axis, of which zero points may have some too many.
 void unpack(ImportNode& n, Table& t) {
-  const auto& shape = n.type(t.q.x).shape;
-  const Dim bytes = shape ? shape->back() : Dim::invalid();
-  if (t.q.zero != kNone && (!shape || !bytes.is_constant()))
-    return n.fail(unsupported("packed zero points need data of known shape"));
+  const ValueId bytes = n.emit1(OpId::Shape, Params::of(ShapeParams{-1, std::nullopt}), {t.q.x});
   t.q.x = emit::unpacked(n, t.q.x, t.bits);
   if (t.q.zero == kNone) return;
-  const Dim blocks = ceil_div(bytes * Dim(8 / t.bits), Dim(t.block));
-  const auto last = n.rank(t.q.zero).value_or(1) - 1;
-  t.q.zero = emit::unpacked(n, t.q.zero, t.bits);
-  if (blocks.is_constant()) t.q.zero = emit::first(n, t.q.zero, last, blocks.value());
+  const auto number = [&](int64_t x) { return n.int_constant({x}); };
+  const ValueId padded = emit::add(n, emit::plain(n, OpId::Mul, bytes, number(8 / t.bits)), number(t.block - 1));
+  const ValueId blocks = emit::plain(n, OpId::Div, padded, number(t.block));
+  t.q.zero = n.emit1(OpId::Slice, default_params(OpId::Slice),
+                     {emit::unpacked(n, t.q.zero, t.bits), number(0), blocks, number(-1)});
 }
 
-// Rows are gathered before they are dequantized, unless the rows of one block share their scale.
-void import_gather_block_quantized(ImportNode& n) {
-  auto table = read_table(n);
-  if (!table) return;
-  Table& t = *table;
-  const ValueId indices = n.input(1);
-  const auto gathered = [&](ValueId x) { return x == kNone ? x : emit::gather(n, x, indices, t.gather_axis); };
-  const bool of_bytes = n.type(t.q.x).dtype == DType::UInt8;
-  if (t.gather_axis == t.quantize_axis) {
-    if (of_bytes && t.q.zero == kNone) t.q.zero = emit::middle(n, emit::plain(n, OpId::Shape, t.q.scale), t.bits);
-    return n.finish({gathered(emit::dequantize(n, t.q, t.quantize_axis, t.block))});
-  }
-  const auto index_rank = emit::required_rank(n, indices, "a gather of blocks");
-  if (!index_rank) return;
-  t.q = {gathered(t.q.x), gathered(t.q.scale), gathered(t.q.zero)};
+ValueId dequantized(ImportNode& n, Table& t, int64_t axis) {
   if (t.packed) unpack(n, t);
-  if (of_bytes && t.q.zero == kNone) t.q.zero = emit::middle(n, emit::plain(n, OpId::Shape, t.q.scale), t.bits);
-  const int64_t axis = t.quantize_axis + (t.quantize_axis > t.gather_axis ? *index_rank - 1 : 0);
-  n.finish({emit::dequantize(n, t.q, axis, t.block)});
+  if (t.of_bytes && t.q.zero == kNone) t.q.zero = emit::middle(n, emit::plain(n, OpId::Shape, t.q.scale), t.bits);
+  return emit::dequantize(n, t.q, axis, t.block);
+}
+
+// Rows are gathered before they are dequantized, unless the rows of one block share their scale or the rank, which
+// tells whether they do, is open.
+void import_gather_block_quantized(ImportNode& n) {
+  Table t = read_table(n);
+  if (!n.status().ok()) return;
+  const auto gathered = [&](ValueId x) { return x == kNone ? x : emit::gather(n, x, n.input(1), t.gather_axis); };
+  if (!t.rank || t.gather_axis == t.quantize_axis) return n.finish({gathered(dequantized(n, t, t.quantize_axis))});
+  t.q = {gathered(t.q.x), gathered(t.q.scale), gathered(t.q.zero)};
+  // The indices' axes take the place of the gathered one: axes behind it keep their distance from the end.
+  const bool behind = t.quantize_axis > t.gather_axis;
+  n.finish({dequantized(n, t, behind ? t.quantize_axis - *t.rank : t.quantize_axis)});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // Convolutions and poolings with other layouts than channels first, or with what follows them fused in.
 #include "ops/convolution.h"
 
+#include "onnx/ops/any_rank.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/pooling.h"
@@ -12,11 +13,9 @@ namespace {
 // What `compute` makes of an image with channels first, for an image with channels last.
 template <class Compute>
 ValueId with_channels_first(ImportNode& n, ValueId image, Compute compute) {
-  const auto rank = emit::required_rank(n, image, "an image with channels last");
-  if (!rank) return image;
-  if (*rank < 3) return n.fail(invalid_model("an image has at least 3 axes, this one {}", *rank)), image;
-  const ValueId result = compute(emit::transpose(n, image, emit::channels_first(*rank)));
-  return emit::transpose(n, result, emit::channels_last(*rank));
+  if (const auto rank = n.rank(image); rank && *rank < 3)
+    return n.fail(invalid_model("an image has at least 3 axes, this one {}", *rank)), image;
+  return to_channels_last(n, compute(to_channels_first(n, image)));
 }
 
 // The activation an attribute names; `activation_params` has all its numbers or is absent.

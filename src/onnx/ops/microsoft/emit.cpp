@@ -4,6 +4,7 @@
 #include "ops/activation.h"
 #include "ops/cast.h"
 #include "ops/fill.h"
+#include "ops/flatten.h"
 #include "ops/gather.h"
 #include "ops/infer.h"
 #include "ops/quantize.h"
@@ -54,15 +55,15 @@ ValueId unsqueeze(ImportNode& n, ValueId x, std::vector<int64_t> axes) {
 
 ValueId softmax_from(ImportNode& n, ValueId x, int64_t axis) {
   const Params along_last = Params::of(SoftmaxParams{-1});
+  const auto rank = n.rank(x);
+  if (rank && axis != -1) {
+    const auto first = normalize_axis(axis, *rank);
+    if (!first.ok()) return n.fail(first.status()), x;
+    axis = *first - *rank;
+  }
   if (axis == -1) return n.emit1(OpId::Softmax, along_last, {x});
-  const auto rank = required_rank(n, x, "softmax over several axes");
-  if (!rank) return x;
-  const auto first = normalize_axis(axis, *rank);
-  if (!first.ok()) return n.fail(first.status()), x;
-  if (*first == *rank - 1) return n.emit1(OpId::Softmax, along_last, {x});
-  std::vector<int64_t> dims(static_cast<size_t>(*first), 0);
-  dims.push_back(-1);
-  return reshape_like(n, n.emit1(OpId::Softmax, along_last, {reshape(n, x, std::move(dims))}), x);
+  const ValueId matrix = n.emit1(OpId::Flatten, Params::of(FlattenParams{axis}), {x});
+  return reshape_like(n, n.emit1(OpId::Softmax, along_last, {matrix}), x);
 }
 
 ValueId swish(ImportNode& n, ValueId x, float alpha) {
@@ -145,25 +146,6 @@ ValueId scaled_product(ImportNode& n, std::vector<ValueId> operands, ValueId a_s
   const ValueId factor = plain(n, OpId::Mul, wide(a_scale), wide(b_scale));
   const ValueId sum = add(n, plain(n, OpId::Mul, wide(product), factor), wide(bias));
   return dtype == DType::Undefined ? sum : cast(n, sum, dtype);
-}
-
-std::optional<int64_t> required_rank(ImportNode& n, ValueId x, const char* why) {
-  const auto rank = n.rank(x);
-  if (!rank) n.fail(unsupported("{} needs an input of known rank", why));
-  return rank;
-}
-
-std::vector<int64_t> channels_first(int64_t rank) {
-  std::vector<int64_t> perm = {0, rank - 1};
-  for (int64_t axis = 1; axis + 1 < rank; ++axis) perm.push_back(axis);
-  return perm;
-}
-
-std::vector<int64_t> channels_last(int64_t rank) {
-  std::vector<int64_t> perm = {0};
-  for (int64_t axis = 2; axis < rank; ++axis) perm.push_back(axis);
-  perm.push_back(1);
-  return perm;
 }
 
 }  // namespace tenon::emit

@@ -52,10 +52,4 @@ ValueId unpacked(ImportNode& n, ValueId bytes, int64_t bits);
 // 2^(bits - 1), the middle of those numbers, in a shape that is a value.
 ValueId middle(ImportNode& n, ValueId shape, int64_t bits);
 
-// The rank of a value; remembers an error and gives nothing when it is not known.
-std::optional<int64_t> required_rank(ImportNode& n, ValueId x, const char* why);
-// Axes of [batch, spatial..., channels] in the order [batch, channels, spatial...], and back.
-std::vector<int64_t> channels_first(int64_t rank);
-std::vector<int64_t> channels_last(int64_t rank);
-
 }  // namespace tenon::emit

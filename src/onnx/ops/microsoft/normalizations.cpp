@@ -1,3 +1,6 @@
+#include <algorithm>
+
+#include "onnx/ops/any_rank.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/concat.h"
@@ -23,15 +26,19 @@ void import_skip_layer_normalization(ImportNode& n) {
   n.finish(results);
 }
 
+// Nothing is centered here, so the mean (output 1) is not needed; a node may name it all the same.
+ValueId row_mean(ImportNode& n, ValueId x) {
+  const ValueId wide = emit::cast(n, x, DType::Float32);
+  return n.emit1(OpId::ReduceMean, default_params(OpId::ReduceMean), {wide, n.int_constant({-1})});
+}
+
+bool names_output(const ImportNode& n, size_t i) { return i < n.output_count() && !n.node().outputs[i].empty(); }
+
 void import_skip_simplified_layer_normalization(ImportNode& n) {
   const Params params = Params::of(layer_params(n, 1e-12f));
   const ValueId sum = emit::add(n, emit::add(n, n.input(0), n.input(1)), n.input(3));
   const auto results = n.emit(OpId::RMSNormalization, params, {sum, n.input(2)}, 2);
-  n.finish({results[0], kNone, results[1], sum});
-}
-
-void import_simplified_layer_normalization(ImportNode& n) {
-  n.finish(n.emit(OpId::RMSNormalization, n.read_params(OpId::RMSNormalization), {n.input(0), n.input(1)}, 2));
+  n.finish({results[0], names_output(n, 1) ? row_mean(n, sum) : kNone, results[1], sum});
 }
 
 // A tensor that may be quantized; then it has a scale.
@@ -75,8 +82,7 @@ void embed_and_normalize(ImportNode& n, ValueId position_ids, Parameter paramete
   const Params params = Params::of(layer_params(n, 1e-12f));
   const ValueId gamma = real(n, parameter(5)), beta = real(n, parameter(6));
   const ValueId result = n.emit(OpId::LayerNormalization, params, {sum, gamma, beta}, 3)[0];
-  const bool wants_index = n.output_count() > 1 && !n.node().outputs[1].empty();
-  n.finish({result, wants_index ? mask_index(n, n.input(7), ids) : kNone, has_sum ? sum : kNone});
+  n.finish({result, names_output(n, 1) ? mask_index(n, n.input(7), ids) : kNone, has_sum ? sum : kNone});
 }
 
 void import_embed_layer_normalization(ImportNode& n) {
@@ -96,8 +102,6 @@ void import_q_embed_layer_normalization(ImportNode& n) {
   embed_and_normalize(n, kNone, parameter, false);
 }
 
-constexpr int64_t kImageRank = 4;  // what X is when its rank is not known
-
 // Normalizes x, whose channels are last or second, and applies SiLU when asked to.
 ValueId group_norm(ImportNode& n, ValueId x, bool last) {
   GroupNormalizationParams params;
@@ -106,37 +110,36 @@ ValueId group_norm(ImportNode& n, ValueId x, bool last) {
   const int64_t activation = n.int_attribute("activation", 0);
   if (activation != 0 && activation != 1)
     n.fail(invalid_model("activation is {}; it must be 0 (none) or 1 (SiLU)", activation));
-  const int64_t rank = n.rank(x).value_or(kImageRank);
-  if (rank < 2) return n.fail(invalid_model("X must be at least [batch, channels]")), x;
   const DType dtype = n.type(x).dtype;
   // Parameters may be wider than X; both then meet in their type.
   const DType wide = n.type(n.input(1)).dtype;
-  ValueId y = last ? emit::transpose(n, x, emit::channels_first(rank)) : x;
+  ValueId y = last ? to_channels_first(n, x) : x;
   if (wide != DType::Undefined) y = emit::cast(n, y, wide);
   y = n.emit1(OpId::GroupNormalization, Params::of(params), {y, n.input(1), n.input(2)});
   if (activation == 1) y = emit::swish(n, y, 1);
   if (dtype != DType::Undefined) y = emit::cast(n, y, dtype);
-  return last ? emit::transpose(n, y, emit::channels_last(rank)) : y;
+  return last ? to_channels_last(n, y) : y;
 }
 
 void import_group_norm(ImportNode& n) {
   n.finish({group_norm(n, n.input(0), n.int_attribute("channels_last", 1) != 0)});
 }
 
+// The operand with axes of extent 1 before axis `at`, so that it has as many as x.
+ValueId with_axes_of(ImportNode& n, ValueId x, ValueId operand, int64_t at) {
+  const auto wanted = n.rank(x), present = n.rank(operand);
+  if (!wanted || !present)
+    return insert_open_axes(n, operand, at, emit::plain(n, OpId::Sub, rank_value(n, x), rank_value(n, operand)));
+  return insert_axes(n, operand, at, std::max<int64_t>(*wanted - *present, 0));
+}
+
 // The skip is like X, or [batch, channels] and then the same everywhere; the bias is [channels].
 void import_skip_group_norm(ImportNode& n) {
   const bool last = n.int_attribute("channels_last", 1) != 0;
-  ValueId skip = n.input(3), bias = n.input(4);
-  const int64_t rank = n.rank(n.input(0)).value_or(kImageRank);
-  const auto skip_rank = n.rank(skip);
-  std::vector<int64_t> spatial;
-  for (int64_t axis = 2; axis < rank; ++axis) spatial.push_back(last ? axis - 1 : axis);
-  if (skip_rank == 2 && !spatial.empty()) skip = emit::unsqueeze(n, skip, spatial);
-  if (bias != kNone && !last && !spatial.empty()) {
-    for (int64_t& axis : spatial) --axis;
-    bias = emit::unsqueeze(n, bias, spatial);
-  }
-  const ValueId sum = emit::add(n, emit::add(n, n.input(0), skip), bias);
+  const ValueId x = n.input(0), skip = with_axes_of(n, x, n.input(3), last ? 1 : kEnd);
+  ValueId bias = n.input(4);
+  if (bias != kNone && !last) bias = with_axes_of(n, x, emit::unsqueeze(n, bias, {0}), kEnd);
+  const ValueId sum = emit::add(n, emit::add(n, x, skip), bias);
   n.finish({group_norm(n, sum, last), sum});
 }
 
@@ -165,8 +168,6 @@ void map_microsoft_normalizations(OnnxMap& map) {
   map.custom(kMicrosoftDomain, "SkipLayerNormalization", OpId::LayerNormalization, import_skip_layer_normalization);
   map.custom(kMicrosoftDomain, "SkipSimplifiedLayerNormalization", OpId::RMSNormalization,
              import_skip_simplified_layer_normalization);
-  for (std::string_view domain : {kOnnxDomain, kMicrosoftDomain})
-    map.custom(domain, "SimplifiedLayerNormalization", OpId::RMSNormalization, import_simplified_layer_normalization);
   map.custom(kMicrosoftDomain, "EmbedLayerNormalization", OpId::LayerNormalization, import_embed_layer_normalization);
   map.custom(kMicrosoftDomain, "QEmbedLayerNormalization", OpId::LayerNormalization,
              import_q_embed_layer_normalization);

@@ -1,4 +1,5 @@
 // Ops on quantized tensors: dequantize, compute, quantize.
+#include "onnx/ops/any_rank.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/activation.h"
@@ -70,10 +71,8 @@ void import_softmax(ImportNode& n) {
 void import_pool(ImportNode& n, OpId op, const Params& params) {
   ValueId x = dequantized(n, 0);
   if (n.int_attribute("channels_last", 0) == 0) return finish_quantized(n, n.emit1(op, params, {x}), 3, n.input(0));
-  const auto rank = emit::required_rank(n, x, "pooling with channels last");
-  if (!rank || *rank < 2) return n.fail(invalid_model("X must be at least [batch, channels]"));
-  x = n.emit1(op, params, {emit::transpose(n, x, emit::channels_first(*rank))});
-  finish_quantized(n, emit::transpose(n, x, emit::channels_last(*rank)), 3, n.input(0));
+  x = n.emit1(op, params, {to_channels_first(n, x)});
+  finish_quantized(n, to_channels_last(n, x), 3, n.input(0));
 }
 
 void import_average_pool(ImportNode& n) { import_pool(n, OpId::AveragePool, n.read_params(OpId::AveragePool)); }

@@ -57,24 +57,34 @@ void import_q_gemm(ImportNode& n) {
   n.finish(n.emit(OpId::QuantizeLinear, default_params(OpId::QuantizeLinear), {steps, one, y_zero}));
 }
 
+// The same by arithmetic that holds for either rank of the scale and any number of inputs.
+ValueId spread_and_scaled(ImportNode& n, const emit::Quantized& q) {
+  const auto per_gate = [&](ValueId x) { return emit::reshape(n, emit::cast(n, x, DType::Float32), {0, 1, -1}); };
+  ValueId weights = emit::cast(n, q.x, DType::Float32);
+  if (q.zero != kNone) weights = emit::plain(n, OpId::Sub, weights, per_gate(q.zero));
+  return emit::plain(n, OpId::Mul, weights, per_gate(q.scale));
+}
+
 // Weights [directions, inputs, gates] with scales [directions] or [directions, gates], as an LSTM has them.
 ValueId recurrent_weights(ImportNode& n, const char* what, const emit::Quantized& q) {
   const auto& shape = n.type(q.x).shape;
   const auto rank = n.rank(q.scale);
-  if (!shape || shape->size() != 3 || !(*shape)[1].is_constant() || (*shape)[1].value() < 1 || !rank)
-    return n.fail(unsupported("{} must be of known shape [directions, inputs, gates], its scale of known rank", what)),
-           q.x;
-  if (*rank != 1 && *rank != 2)
+  if (shape && shape->size() != 3)
+    return n.fail(invalid_model("{} has {} axes; it must be [directions, inputs, gates]", what, shape->size())), q.x;
+  if (rank && *rank != 1 && *rank != 2)
     return n.fail(invalid_model("the scale of {} has {} axes; it must be [directions] or [directions, gates]", what,
                                 *rank)),
            q.x;
+  const int64_t inputs = shape && (*shape)[1].is_constant() ? (*shape)[1].value() : 0;
   ValueId weights;
-  if (*rank == 1) {
+  if (rank == 1) {
     weights = emit::dequantize(n, q, 0);
+  } else if (!rank || inputs < 1) {
+    weights = spread_and_scaled(n, q);
   } else {
     // One block covers all inputs.
     const auto blocks = [&](ValueId x) { return x == kNone ? x : emit::unsqueeze(n, x, {1}); };
-    weights = emit::dequantize(n, {q.x, blocks(q.scale), blocks(q.zero)}, 1, (*shape)[1].value());
+    weights = emit::dequantize(n, {q.x, blocks(q.scale), blocks(q.zero)}, 1, inputs);
   }
   return emit::transpose(n, weights, {0, 2, 1});
 }
