@@ -96,3 +96,16 @@ def test_one_element_is_the_middle_of_its_region(mode):
     np.testing.assert_allclose(resized(run, x, begins, ends, [1] * 5, mode), expected, rtol=1e-5, atol=1e-5)
     theirs = resized(run_onnxruntime, x, begins, ends, [1] * 5, mode)
     np.testing.assert_allclose(theirs, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("mode", ["linear", "nearest", "cubic"])
+@pytest.mark.parametrize("axis", [0, 1])
+def test_an_element_on_the_border_is_inside(mode, axis):
+    """0.6 + 4 / 6 * (1.2 - 0.6) is 1 in the float32 numbers that a model holds, and a little more with more digits."""
+    x, begins, ends, sizes = image(4, 4), [0, 0], [1, 1], [4, 4]
+    begins[axis], ends[axis], sizes[axis] = 0.6, 1.2, 7
+    actual = resized(run, x, begins, ends, sizes, mode)
+    expected = resized(run_onnxruntime, x, begins, ends, sizes, mode)
+    assert (expected == EXTRAPOLATION).sum() == 2 * 4
+    np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(actual.take(4, axis), x.take(3, axis), rtol=1e-5, atol=1e-5)

@@ -1,5 +1,8 @@
 #include "ops/resize.h"
 
+#include <algorithm>
+#include <type_traits>
+
 #include "providers/reference/indexing.h"
 #include "providers/reference/interpolation.h"
 #include "providers/reference/kernel.h"
@@ -33,7 +36,11 @@ std::optional<Real> source_coordinate(const ResizeParams& p, const Axis& axis, i
     const Real begin = static_cast<Real>(axis.region_begin),
                length = (static_cast<Real>(axis.region_end) - begin) * last;
     const Real at = begin * last + (width == 1 ? length / 2 : x * length / (width - 1));
-    return at >= 0 && at <= last ? std::optional(at) : std::nullopt;  // NaN is outside, too
+    const bool inside = at >= 0 && at <= last;  // NaN is not
+    if constexpr (std::is_same_v<Real, float>) return inside ? std::optional(at) : std::nullopt;
+    // What is on a border in the model's float region is inside, however more digits of it would round.
+    if (!source_coordinate<float>(p, axis, i)) return std::nullopt;
+    return std::clamp(at, Real(0), last);
   }
   return (x + half) / scale - half;
 }
