@@ -1,7 +1,7 @@
 """Integer products that onnxruntime may get wrong.
 
-Without VNNI, onnxruntime multiplies u8 by s8 with an instruction (vpmaddubsw) that adds pairs of products in 16 bits and
-saturates. Weights in [-64, 63] cannot reach that limit: 2 * 255 * 64 < 2**15.
+Without VNNI, onnxruntime multiplies u8 by s8 with an instruction (vpmaddubsw) that adds pairs of products in 16 bits
+and saturates. Weights in [-64, 63] cannot reach that limit: 2 * 255 * 64 < 2**15.
 """
 
 import numpy as np
@@ -12,9 +12,10 @@ SAFE_LOW, SAFE_HIGH = -64, 63
 
 # Where an op keeps the operands that take the part of the weights.
 WEIGHT_INPUTS = {
-    "MatMulInteger": (1,), "ConvInteger": (1,), "QLinearMatMul": (3,), "QLinearConv": (3,), "MatMulIntegerToFloat": (1,),
-    "DynamicQuantizeMatMul": (1,), "QGemm": (3,), "QAttention": (1,), "DynamicQuantizeLSTM": (1, 2),
+    "MatMulInteger": (1,), "ConvInteger": (1,), "QLinearMatMul": (3,), "QLinearConv": (3,), "QGemm": (3,),
+    "MatMulIntegerToFloat": (1,), "DynamicQuantizeMatMul": (1,), "QAttention": (1,), "DynamicQuantizeLSTM": (1, 2),
 }  # fmt: skip
+GRAPH_TYPES = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
 # What onnxruntime's optimizer turns into one of these, between DequantizeLinear and QuantizeLinear.
 FUSED_PRODUCTS = frozenset("MatMul Gemm Conv".split())
 
@@ -31,6 +32,8 @@ def unsafe_products(model, feeds):
     types = element_types(model)
     found = []
     for node in nodes:
+        if node.op_type == "MatMulNBits" and any(a.name == "accuracy_level" and a.i == 4 for a in node.attribute):
+            found.append("MatMulNBits with accuracy_level 4, which multiplies bytes")
         for index in WEIGHT_INPUTS.get(node.op_type, ()):
             name = node.input[index]
             problem = unsafe_weights(known.get(name), types.get(name))
@@ -73,7 +76,7 @@ def nodes_of(nodes, constants):
         for attribute in node.attribute:
             if node.op_type == "Constant" and attribute.name == "value":
                 constants[node.output[0]] = numpy_helper.to_array(attribute.t)
-            for graph in [attribute.g, *attribute.graphs] if attribute.type in (5, 10) else ():
+            for graph in [attribute.g, *attribute.graphs] if attribute.type in GRAPH_TYPES else ():
                 yield from graph_nodes(graph, constants)
 
 
