@@ -57,4 +57,4 @@ def assert_quantized(actual, real, scale, zero_point):
     slack = 4 * FLOAT32_EPS * np.abs(steps)
     distance = np.abs(actual - np.clip(steps + np.float64(zero_point), limits.min, limits.max))
     wrong = distance > 0.5 + slack
-    assert not wrong.any(), f"{wrong.sum()} of {wrong.size} values are not the nearest, the farthest {distance.max():.6g} away"
+    assert not wrong.any(), f"{wrong.sum()} of {wrong.size} values are not the nearest, {distance.max():.6g} away"

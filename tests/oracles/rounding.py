@@ -21,4 +21,5 @@ def assert_product(actual, a, b, then=None):
     assert actual.shape == expected.shape
     bound = eps(actual.dtype) * a.shape[-1] * (np.abs(wide[0]) @ np.abs(wide[1]))
     error = np.abs(actual.astype(np.float64) - expected)
-    assert (error <= bound).all(), f"an error of {error.max():.3g} where {bound.flat[(error - bound).argmax()]:.3g} is allowed"
+    worst = (error - bound).argmax()
+    assert (error <= bound).all(), f"an error of {error.flat[worst]:.3g}, {bound.flat[worst]:.3g} is allowed"

@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper, parser
 
 from oracles import exact_integers
 from oracles.peer import InexactOracle, run_peer
+from oracles.rounding import assert_product
 from oracles.saturation import SAFE_HIGH, SAFE_LOW, WEIGHT_INPUTS
 
 TESTS = Path(__file__).parents[1]
@@ -64,6 +65,13 @@ def test_products_in_bodies_and_of_computed_weights_count():
         run_peer(model, {"c": np.array(True), "x": np.full((1, 4), 255, np.uint8)})
     assert "'w', which lie in [100, 100]" in str(caught.value)
     assert "'v', which are computed" in str(caught.value)
+
+
+def test_block_quantized_products_in_bytes_count():
+    node = helper.make_node("MatMulNBits", ["x", "w"], ["y"], domain="com.microsoft", accuracy_level=4)
+    graph = helper.make_graph([node], "g", [], [helper.make_empty_tensor_value_info("y")])
+    with pytest.raises(InexactOracle, match="MatMulNBits with accuracy_level 4"):
+        run_peer(helper.make_model(graph).SerializeToString(), {})
 
 
 @pytest.mark.parametrize("constant", [False, True])
@@ -126,3 +134,13 @@ def test_the_nearest_integer_is_wanted():
     for wrong in ([4, 255], [3, 254]):
         with pytest.raises(AssertionError, match="1 of 2 values are not the nearest"):
             exact_integers.assert_quantized(np.array(wrong, np.uint8), np.array([0.5, 200.0]), 0.25, 1)
+
+
+def test_products_may_be_off_by_a_rounding_of_each_term():
+    a, b = np.array([[1, -1, 1]], np.float32), np.array([[1], [1], [2.0**-20]], np.float32)
+    exact = np.array([[2.0**-20]], np.float32)
+    assert_product(exact, a, b)
+    assert_product(exact + np.float32(4 * 2.0**-23), a, b)  # terms that cancel leave their roundings behind
+    with pytest.raises(AssertionError, match="is allowed"):
+        assert_product(exact + np.float32(7 * 2.0**-23), a, b)
+    assert_product(np.zeros((1, 1), np.float32), a, b, lambda y: np.minimum(y, 0))
