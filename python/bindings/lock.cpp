@@ -43,7 +43,8 @@ WithoutLock::~WithoutLock() {
   entered([&] { PyEval_RestoreThread(state_); });
 }
 
-WithLock::WithLock() : state_(entered([] { return PyGILState_Ensure(); })) {}
+// A thread that has the lock already must not stop with it.
+WithLock::WithLock() : state_(PyGILState_Check() ? PyGILState_Ensure() : entered([] { return PyGILState_Ensure(); })) {}
 
 void bind_lock(nb::module_& m) {
   m.def("stop_other_threads", &stop_other_threads);
