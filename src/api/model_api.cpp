@@ -3,6 +3,7 @@
 
 #include "api/model_handle.h"
 #include "base/file.h"
+#include "tensor/canonical.h"
 #include "wire/onnx_write.h"
 
 using namespace tenon;
@@ -76,8 +77,10 @@ Result<LoadOptions> read_load_options(const tn_options* options) {
   reader.integer("max_nodes", max_nodes, 1);
   if (max_nodes > 0) load.import.max_nodes = max_nodes;
   TN_RETURN_IF_ERROR(reader.finish());
-  if (options)
-    for (const auto& [name, value] : options->weights) load.import.weights.emplace(name, *value.tensor());
+  for (const auto& [name, value] : options ? options->weights : std::map<std::string, Value>()) {
+    TN_ASSIGN_OR_RETURN(Tensor tensor, canonical(*value.tensor(), nullptr));
+    load.import.weights.emplace(name, std::move(tensor));
+  }
   if (options && !options->files.empty())
     load.import.wrap_external = [files = options->files](std::shared_ptr<wire::ExternalData> folder) {
       return std::make_shared<MemoryFiles>(files, std::move(folder));

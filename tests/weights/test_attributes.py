@@ -37,7 +37,7 @@ def swapped(before, after, provider, tmp_path, load=lambda artifact, folder: art
 
 
 def stored(artifact, folder):
-    return tenon.Artifact.load(artifact.save(folder / "stored")[0])
+    return tenon.Artifact.load(artifact.save(folder / "stored", overwrite=True)[0])
 
 
 @pytest.mark.parametrize("load", [lambda artifact, folder: artifact, stored], ids=["compiled", "stored"])

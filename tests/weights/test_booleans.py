@@ -1,6 +1,8 @@
 """Booleans are 0 or 1 wherever they come from: a mask of 0 and 255 that is viewed as booleans, or a file with such
 bytes, means what it means in NumPy."""
 
+import json
+
 import numpy as np
 import onnx
 import pytest
@@ -174,14 +176,13 @@ class TestNewWeights:
         check(session, {}, expected)
 
     def test_safetensors(self, provider, tmp_path):
-        from safetensors.numpy import save_file
         session, expected = self.session(provider)
-        save_file({"m": MASK}, tmp_path / "w.safetensors")
-        assert BYTES.tobytes() in (tmp_path / "w.safetensors").read_bytes()
+        header = json.dumps({"m": {"dtype": "BOOL", "shape": [N], "data_offsets": [0, N]}}).encode()
+        (tmp_path / "w.safetensors").write_bytes(len(header).to_bytes(8, "little") + header + BYTES.tobytes())
         session.set_weights(tmp_path / "w.safetensors", partial=True)
         check(session, {}, expected)
 
-    def test_external_data_and_baking(self, provider, tmp_path):
+    def test_external_data(self, provider, tmp_path):
         made, expected = use("Xor", [raw()])
         onnx.save(made, tmp_path / "m.onnx", save_as_external_data=True, location="m.data", size_threshold=0)
         session, _ = self.session(provider)

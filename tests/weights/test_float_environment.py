@@ -5,6 +5,7 @@ import ctypes
 import ctypes.util
 import platform
 from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import onnx
@@ -66,7 +67,7 @@ class TestFloatEnvironment:
             saved = tenon.compile(made).save(tmp_path / "strange")[0]
         first, second = tenon.Artifact.load(expected), tenon.Artifact.load(saved)
         assert packed(first) == packed(second)
-        assert first.describe()["content_id"] == second.describe()["content_id"]
+        assert Path(expected).read_bytes() == Path(saved).read_bytes()
 
     def test_weights_of_a_swap(self, bits):
         made = tiny(1)
