@@ -22,14 +22,9 @@ namespace {
 Json request_for(const StagedCheck& check) {
   Json frozen(Json::Array{});
   for (const std::string& name : check.frozen) frozen.push(name);
-  return Json::Object{{"threads", check.threads},
-                      {"seed", check.seed},
-                      {"memory", check.memory},
-                      {"cpu_isa", check.cpu_isa},
-                      {"freeze_all", check.freeze_all},
-                      {"frozen", std::move(frozen)},
-                      {"rtol", check.rtol},
-                      {"atol", check.atol}};
+  return Json::Object{{"threads", check.threads},    {"samples", check.samples}, {"seed", check.seed},
+                      {"memory", check.memory},      {"cpu_isa", check.cpu_isa}, {"freeze_all", check.freeze_all},
+                      {"frozen", std::move(frozen)}, {"rtol", check.rtol},       {"atol", check.atol}};
 }
 
 Json verdict(const char* word, const std::string& message) {
@@ -87,7 +82,10 @@ class Child {
 Json validate_staged(const StagedCheck& check) {
   const auto start = std::chrono::steady_clock::now();
   // Paths need not be UTF-8, which is all that JSON takes.
-  Child child({std::string(kCheckStaged), request_for(check).dump(), check.model, check.context});
+  std::vector<std::string> arguments = {std::string(kCheckStaged), request_for(check).dump(), check.model,
+                                        check.context};
+  for (const std::string& argument : check.flags.to_arguments()) arguments.push_back(argument);
+  Child child(std::move(arguments));
   const std::string end = child.wait();
   Json result;
   try {
