@@ -76,7 +76,7 @@ class Search {
  private:
   // Rules that a search may run: a second or so.
   static constexpr int64_t kMostRules = 400'000;
-  static constexpr int64_t kLargestMentioned = 65536;
+  static constexpr int64_t kLargestMentioned = 65536, kMostMentioned = 64;
 
   void add_symbols(const Type& type) {
     for_each_input_shape(type, [&](const Shape& shape) {
@@ -96,15 +96,21 @@ class Search {
     });
   }
 
-  // Numbers that the node which refuses sees in its inputs: extents of weights, mostly.
+  // Numbers that the node which refuses sees: extents of its inputs, weights mostly, and elements of a shape.
   std::set<int64_t> mentioned() const {
     std::set<int64_t> numbers;
     if (!best_.refused || best_.accepted >= graph_.nodes.size()) return numbers;
+    const auto add = [&](const Dim& dim) {
+      if (const auto value = dim.constant(); value && *value > 0 && *value <= kLargestMentioned)
+        numbers.insert({*value, std::min(2 * *value, kLargestMentioned)});
+    };
     for (const ValueId v : graph_.nodes[best_.accepted].inputs) {
-      if (v == kNone || !graph_.value(v).type.shape) continue;
-      for (const Dim& dim : *graph_.value(v).type.shape)
-        if (const auto value = dim.constant(); value && *value > 0 && *value <= kLargestMentioned)
-          numbers.insert({*value, std::min(2 * *value, kLargestMentioned)});
+      if (v == kNone) continue;
+      if (const auto& shape = graph_.value(v).type.shape) std::for_each(shape->begin(), shape->end(), add);
+      if (const auto& known = graph_.value(v).known) std::for_each(known->begin(), known->end(), add);
+      const Tensor* tensor = graph_.constant_tensor(v);
+      if (tensor && tensor->dtype() == DType::Int64 && tensor->size() <= kMostMentioned)
+        for (const int64_t element : tensor->as<int64_t>()) add(Dim(element));
     }
     return numbers;
   }
