@@ -117,7 +117,8 @@ TN_API void tn_options_release(tn_options* options);
  *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (of the weights file,
  *            before the dash), only_changes=1|0 (weights that lie in another weights file are named, not copied),
  *            debug_map=1|0 (names of nodes, for messages and profiles)
- *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES (for tn_model_random_inputs)
+ *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES, sizes=0..5 (which of several extents to take
+ *            for dimensions that nobody decides; for tn_model_random_inputs)
  * Whatever the options say, a tensor has at most 64 dimensions.
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
@@ -236,7 +237,8 @@ TN_API tn_status* tn_tensor_from_json(tn_dtype dtype, const int64_t* dims, size_
  * optionals and maps what is inside. Release with tn_string_release. */
 TN_API tn_status* tn_value_describe(const tn_value* value, size_t max_elements, char** json);
 
-/* How far a value is from the one it should be. The caller sets `size` to sizeof(tn_comparison). */
+/* How far a value is from the one it should be. The caller sets `size` to sizeof(tn_comparison); fields that a smaller
+ * size leaves out are not written. */
 typedef struct tn_comparison {
   size_t size;
   int comparable;         /* 0: kinds, element types, shapes, lengths or keys differ; what follows means nothing then */
@@ -247,6 +249,8 @@ typedef struct tn_comparison {
   double max_abs;         /* the largest |actual - expected| */
   double max_rel;         /* the largest |actual - expected| / |expected| where expected is not 0 */
   double cosine;          /* of the angle between all elements taken as vectors */
+  double allowed_abs;     /* the atol that counted: the largest one, where elements of several types are inside */
+  int64_t ties;           /* indices that differ because what they choose between is equal; no mismatches */
 } tn_comparison;
 /* A negative rtol or atol means the default of the element type: what rounding explains for floats, 0 for the rest. */
 TN_API tn_status* tn_value_compare(const tn_value* actual, const tn_value* expected, double rtol, double atol,
@@ -320,7 +324,8 @@ TN_API size_t tn_model_warning_count(const tn_model* model);
 TN_API const char* tn_model_warning(const tn_model* model, size_t index);
 /* What is in the model, as one JSON object. sections: comma-separated list of "summary", "content" (a hash of the
  * file), "graph", "ops", "weights", "hashed_weights" (the same with a hash of each one's content, which reads them
- * all), "plan"; NULL means summary. Release with tn_string_release. */
+ * all), "plan", "tolerances" (what tn_model_compare allows for each output); NULL means summary. Release with
+ * tn_string_release. */
 TN_API tn_status* tn_model_describe(const tn_model* model, const char* sections, char** json);
 /* "producer_name", "producer_version", "graph_name", "domain", "description", "graph_description", "version",
  * "ir_version"; NULL when there is no such field. */
@@ -342,11 +347,25 @@ TN_API const tn_type* tn_model_output_type(const tn_model* model, size_t index);
  * inside what they index, divisors that are not zero, ...), the same for the same seed on every machine.
  *   inputs   one per model input, in the order of a session's. NULL on entry: the caller gets a new handle (or NULL
  *            still, when the model gives the input a value). A value of the caller's stays as it is, and its shape
- *            decides the symbolic dimensions it names. A dimension nobody decides is 1 as the first extent and
- *            otherwise a small number.
+ *            decides the symbolic dimensions it names. A dimension nobody decides gets an extent that the nodes
+ *            accept, as far as their shape rules tell: a small one with the option sizes=0 (the default), other ones
+ *            with 1 to 5. The same shapes come back where a model accepts no others.
  */
 TN_API tn_status* tn_model_random_inputs(const tn_model* model, const tn_options* options, tn_value** inputs,
                                          size_t input_count);
+
+/* Whether a value of the model (an output, or another value by its name) is what it should be, by the one measure that
+ * every command uses. What may differ follows from the nodes that the value depends on and their element types:
+ *   nothing            strings, booleans, integers, and numbers that are only moved
+ *   rounding           a share of the largest expected number: units in the last place of the coarsest type on the
+ *                      way, more of them for more roundings and for longer sums
+ *   steps              where numbers are quantized on the way, some steps of 1/127 of the largest, or of integers
+ *   ties               indices that an ArgMax, ArgMin or TopK chose, where `chosen_from` shows that rounding explains
+ *                      the other choice. It is the expected value of the name "chosen_from" in the section
+ *                      "tolerances" of tn_model_describe; NULL when there is none.
+ * tn_value_compare is for tolerances of one's own. */
+TN_API tn_status* tn_model_compare(const tn_model* model, const char* name, const tn_value* actual,
+                                   const tn_value* expected, const tn_value* chosen_from, tn_comparison* comparison);
 
 /* ---- Sessions ---- */
 
@@ -400,9 +419,12 @@ TN_API tn_status* tn_artifact_load_memory(tn_context* context, const void* data,
 /* 1 for an ONNX file with a context node, Tenon's or another program's; 0 for other models. */
 TN_API tn_status* tn_is_context_file(const char* path, int* is_context);
 /* What a context file of Tenon says of itself, whether its weights are there or not, as one JSON object: model,
- * embedded, weights_file, content_id (of the weights), plan_key, source_file, made_by. Release with tn_string_release.
- */
+ * embedded, weights_file, content_id (of the weights), plan_key, source_file, made_by, and validation: what
+ * tn_context_file_note_validation noted, or "". Release with tn_string_release. */
 TN_API tn_status* tn_context_file_describe(const char* path, char** json);
+/* Notes in a context file how its comparison with the model it was made from ended, in one word. The file is replaced
+ * at once; its weights stay. Files that are saved anew, with other weights or not, have no note. */
+TN_API tn_status* tn_context_file_note_validation(const char* path, const char* verdict);
 /* Removes what interrupted publications left in a folder: their temporary folders, and weights files called
  * "<weights_name>-<8 digits>.bin" that no context file there names, or with "" only those that were left over.
  * Publishing does the latter. */
@@ -413,7 +435,7 @@ TN_API tn_status* tn_folder_complete(const char* folder);
 TN_API void tn_artifact_release(tn_artifact* artifact);
 TN_API size_t tn_artifact_model_count(const tn_artifact* artifact);
 TN_API const char* tn_artifact_model_name(const tn_artifact* artifact, size_t model);
-/* One JSON object. sections: comma-separated list of "models" (names, plan keys, sizes), "packed" (packed tensors, what
+/* One JSON object. sections: comma-separated list of "models" (names, inputs, outputs, plan keys, sizes), "packed" (packed tensors, what
  * they are made of, who uses them), "sources" (source weights, and whether they can be swapped), "weight_program",
  * "plan"; NULL means models. Release with tn_string_release. */
 TN_API tn_status* tn_artifact_describe(const tn_artifact* artifact, const char* sections, char** json);
@@ -425,7 +447,8 @@ TN_API tn_status* tn_artifact_bake(tn_context* context, const tn_artifact* artif
                                    const tn_options* options, tn_artifact** baked, char** report);
 /* The same models without the weights that can be set. */
 TN_API tn_status* tn_artifact_strip(const tn_artifact* artifact, tn_artifact** stripped);
-/* Writes the source weights as .safetensors. Fails when some are not to be had, naming them. */
+/* Writes the source weights as .safetensors. Fails, naming them, when some are not to be had or are of a type that the
+ * format has no name for (strings, complex128, ...); nothing is written then. */
 TN_API tn_status* tn_artifact_export(const tn_artifact* artifact, const char* path);
 
 /* Writes context files and one weights file into a folder, which is made if it is missing, so that at any moment, also

@@ -463,13 +463,22 @@ class Model {
   std::string output_name(size_t i) const { return tn_model_output_name(get(), i); }
   TypeView output_type(size_t i) const { return TypeView(tn_model_output_type(get(), i)); }
 
-  // Fills the empty values with what the model accepts; options: seed, dim:NAME, shape:NAME.
+  // Fills the empty values with what the model accepts; options: seed, sizes, dim:NAME, shape:NAME.
   void fill_inputs(std::span<Value> inputs, const Options& options = {}) const {
     std::vector<tn_value*> handles;
     for (const Value& v : inputs) handles.push_back(v.get());
     detail::check(tn_model_random_inputs(get(), options.get(), handles.data(), handles.size()));
     for (size_t i = 0; i < inputs.size(); ++i)
       if (!inputs[i] && handles[i]) inputs[i] = Value(handles[i]);
+  }
+  // Whether a value of this name is what it should be, by what the nodes that make it explain.
+  tn_comparison compare(const std::string& name, const Value& actual, const Value& expected,
+                        const Value& chosen_from = {}) const {
+    tn_comparison comparison{};
+    comparison.size = sizeof comparison;
+    detail::check(tn_model_compare(get(), detail::c_text(name, "the name of a value"), actual.get(), expected.get(),
+                                   chosen_from.get(), &comparison));
+    return comparison;
   }
   tn_model* get() const { return handle_.get(); }
 
@@ -624,6 +633,10 @@ inline std::string describe_context_file(const std::string& path) {
 // Gives the rest of a half-published group its names.
 inline void complete_folder(const std::string& folder) {
   detail::check(tn_folder_complete(detail::c_text(folder, "the path of a folder")));
+}
+inline void note_validation(const std::string& path, const std::string& verdict) {
+  detail::check(tn_context_file_note_validation(detail::c_text(path, "the path of a model"),
+                                                detail::c_text(verdict, "a verdict")));
 }
 // Removes what interrupted publications left.
 inline void tidy_folder(const std::string& folder, const std::string& weights_name) {

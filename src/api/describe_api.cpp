@@ -4,6 +4,7 @@
 #include <set>
 
 #include "api/model_handle.h"
+#include "api/tolerances_json.h"
 #include "compiler/compile.h"
 #include "ops/unsupported.h"
 #include "plan/tensor_bytes.h"
@@ -165,9 +166,13 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
       } else if (section == "plan") {
         TN_ASSIGN_OR_RETURN(CompiledModel compiled, compile(model.graph, {}));
         result["plan"] = describe_plan(compiled.program->plan);
+      } else if (section == "tolerances") {
+        result["tolerances"] = api::describe_tolerances(model.graph);
       } else {
         return invalid_argument(
-            "there is no section '{}'; there are summary, content, graph, ops, weights, hashed_weights, plan", section);
+            "there is no section '{}'; there are summary, content, graph, ops, weights, hashed_weights, plan, "
+            "tolerances",
+            section);
       }
     }
     // Names in a file need not be UTF-8; what cannot be shown is replaced.

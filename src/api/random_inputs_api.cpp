@@ -14,9 +14,12 @@ tn_status* tn_model_random_inputs(const tn_model* model, const tn_options* optio
     api::OptionReader reader(options);
     reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
     reader.integer("memory_limit", settings.memory_bytes, 1);
+    int64_t sizes = 0;
+    reader.integer("sizes", sizes, 0);
     reader.integers_by_name("dim", settings.dims);
     reader.integer_lists_by_name("shape", settings.shapes);
     TN_RETURN_IF_ERROR(reader.finish());
+    settings.sizes = static_cast<size_t>(sizes);
     settings.seed = static_cast<uint64_t>(seed);
     TN_RETURN_IF_ERROR(api::check_dim_names(*model, settings.dims));
     std::vector<Value> given(input_count);

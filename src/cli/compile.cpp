@@ -29,7 +29,9 @@ class Compile final : public Command {
     for (const std::string& file : names.files) other_files.push_back(names.path(file));
     report_file.check(settings.overwrite, other_files);
     std::vector<ModelJob> jobs = make_jobs(settings, names, console);
+    console.progress(jobs.size() == 1 ? "reading " + jobs[0].path : fmt::format("reading {} models", jobs.size()));
     load_jobs(jobs, settings, console);
+    check_flags(settings, jobs);
     GroupCompiler compiler(settings, names, jobs, console);
     compiler.run();
     console.end_progress();
@@ -43,12 +45,23 @@ class Compile final : public Command {
   }
 
  private:
+  // What no model has may belong to one that could not be loaded, which is reported.
+  static void check_flags(const CompileSettings& settings, const std::vector<ModelJob>& jobs) {
+    std::vector<const tenon::Model*> models;
+    for (const ModelJob& job : jobs)
+      if (job.model) models.push_back(&*job.model);
+    if (settings.flags.given() && models.size() == jobs.size()) check_trial_flags(settings.flags, models);
+  }
+
   static void show_problems(const std::vector<ModelJob>& jobs, const Console& console) {
     std::set<std::string> shown;  // models may fail together, for one reason
     for (const ModelJob& job : jobs) {
       if (!job.error.empty() && shown.insert(job.error).second) console.error(job.error);
-      if (job.validation["verdict"].text() == "inconclusive")
+      const std::string& verdict = job.validation["verdict"].text();
+      if (verdict == "inconclusive")
         console.warning(fmt::format("{}: validation is inconclusive: {}", job.path, job.validation["message"].text()));
+      if (verdict == "never validated")
+        console.warning(fmt::format("{}: is up to date but was never validated; add --validate to try it", job.path));
     }
   }
 
@@ -98,6 +111,7 @@ CommandInfo compile_command() {
           "  tenon compile -m prefill.onnx -m decode.onnx --output-dir out\n"
           "  tenon compile -m model.onnx -o app/model_ctx.onnx --embed\n"
           "  tenon compile -m model.onnx --report report.html\n"
+          "  tenon compile -m model.onnx --dim height=640 --dim width=480   what the result is tried with\n"
           "  tenon compile --list                                 the compilers that can be used here\n",
           []() -> std::unique_ptr<Command> { return std::make_unique<Compile>(); }};
 }

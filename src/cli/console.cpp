@@ -55,8 +55,9 @@ std::string Console::paint(Color color, std::string_view text, bool enabled) {
 }
 
 void Console::say(std::string_view text) const {
-  const std::string erase = progress_visible_ ? "\r\x1b[K" : "";
-  write_all(STDERR_FILENO, erase + std::string(text) + "\n");
+  const std::lock_guard lock(mutex_);
+  erase_progress();
+  write_all(STDERR_FILENO, std::string(text) + "\n");
 }
 
 void Console::detail(std::string_view text) const {
@@ -72,15 +73,38 @@ void Console::error(std::string_view text) const {
   say(paint(Color::Red, "tenon:", color_stderr_) + " " + printable(text));
 }
 
-void Console::progress(std::string_view text) {
-  if (!shows_progress_ || std::chrono::steady_clock::now() - started_ < std::chrono::seconds(1)) return;
-  write_all(STDERR_FILENO, "\r\x1b[K" + printable(text));
-  progress_visible_ = true;
+void Console::progress(std::string_view text) const {
+  if (!shows_progress_) return;
+  const std::lock_guard lock(mutex_);
+  doing_ = printable(text);
+  if (!shower_.joinable()) shower_ = std::jthread([this](const std::stop_token& stop) { show_progress(stop); });
+  changed_.notify_all();
 }
 
-void Console::end_progress() {
+// A step may take long before the next one is announced, so the line is drawn from a thread of its own.
+void Console::show_progress(const std::stop_token& stop) const {
+  using std::chrono::seconds;
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, stop, started_ + seconds(1), [] { return false; });
+  while (!stop.stop_requested()) {
+    if (!doing_.empty()) {
+      const auto passed = std::chrono::duration_cast<seconds>(std::chrono::steady_clock::now() - started_);
+      write_all(STDERR_FILENO, fmt::format("\r\x1b[K{} ({} s)", doing_, passed.count()));
+      progress_visible_ = true;
+    }
+    changed_.wait_for(lock, stop, seconds(1), [shown = doing_, this] { return doing_ != shown; });
+  }
+}
+
+void Console::erase_progress() const {
   if (progress_visible_) write_all(STDERR_FILENO, "\r\x1b[K");
   progress_visible_ = false;
+}
+
+void Console::end_progress() const {
+  const std::lock_guard lock(mutex_);
+  doing_.clear();
+  erase_progress();
 }
 
 bool Console::finish() {

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "cli/json.h"
 
@@ -16,7 +19,7 @@ struct Settings {
   bool verbose = false;
   bool quiet = false;
   bool no_color = false;
-  int64_t threads = 0;
+  int64_t threads = -1;  // -1: not given
 };
 
 enum class Color { Red, Green, Yellow, Bold };
@@ -41,9 +44,10 @@ class Console {
   void note(std::string_view text) const;
   void warning(std::string_view text) const;
   void error(std::string_view text) const;
-  // One line that replaces itself, on a terminal and once the command takes more than a second.
-  void progress(std::string_view text);
-  void end_progress();
+  // What is being done now: one line that replaces itself, on a terminal, from the first second of the command on and
+  // for as long as it takes. From any thread.
+  void progress(std::string_view text) const;
+  void end_progress() const;
 
   // Writes what was printed; false, with a message on stderr, when stdout does not take it.
   bool finish();
@@ -51,12 +55,19 @@ class Console {
  private:
   static std::string paint(Color color, std::string_view text, bool enabled);
   void say(std::string_view text) const;
+  void show_progress(const std::stop_token& stop) const;
+  void erase_progress() const;
 
   Settings settings_;
   bool color_stdout_ = false, color_stderr_ = false, shows_progress_ = false;
-  bool progress_visible_ = false;
   std::chrono::steady_clock::time_point started_;
   std::string output_;
+  // Below: what the thread that shows progress shares, under the mutex.
+  mutable std::mutex mutex_;
+  mutable std::condition_variable_any changed_;
+  mutable std::string doing_;  // "" when nothing is to be shown
+  mutable bool progress_visible_ = false;
+  mutable std::jthread shower_;
 };
 
 // Opens /dev/null in the place of closed standard streams, so that no file gets their numbers. Call first in main.

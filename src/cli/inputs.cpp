@@ -87,10 +87,11 @@ void InputFlags::read_archive(const tenon::Model& model, std::vector<tenon::Valu
   }
 }
 
-void InputFlags::check_missing(const tenon::Model& model, const std::vector<tenon::Value>& values) const {
+void InputFlags::check_missing(const tenon::Model& model, const std::vector<bool>& has_default,
+                               const std::vector<tenon::Value>& values) const {
   std::string missing;
   for (size_t i = 0; i < values.size(); ++i)
-    if (!values[i] && !model.input_has_default(i))
+    if (!values[i] && !has_default[i])
       missing += fmt::format("{}'{}' {}", missing.empty() ? "" : ", ", model.input_name(i), model.input_type(i).text());
   if (!missing.empty())
     throw Failure(kUsage, fmt::format("no value is given for {}; use --input, --inputs or --random", missing));
@@ -129,12 +130,18 @@ void InputFlags::read_arguments(const tenon::Model& model, std::vector<tenon::Va
   }
 }
 
-std::vector<tenon::Value> InputFlags::read(const tenon::Model& model, const std::string& path, const Console& console) {
+std::vector<tenon::Value> InputFlags::read_given(const tenon::Model& model) {
   std::vector<tenon::Value> values(model.input_count());
   read_arguments(model, values);
+  return values;
+}
+
+std::vector<tenon::Value> InputFlags::read(const tenon::Model& model, const std::vector<bool>& has_default,
+                                           const std::string& path, const Console& console) {
+  std::vector<tenon::Value> values = read_given(model);
   if (!archive_.empty()) read_archive(model, values);
   if (!random_) {
-    check_missing(model, values);
+    check_missing(model, has_default, values);
     return values;
   }
   const std::vector<tenon::Value> given = values;
@@ -147,6 +154,8 @@ std::vector<tenon::Value> InputFlags::read(const tenon::Model& model, const std:
   } catch (const tenon::Error& error) {
     refuse_input(kUsage, path, error);
   }
+  for (size_t i = 0; i < values.size(); ++i)
+    if (!given[i] && has_default[i] && !shapes_.shapes().contains(model.input_name(i))) values[i] = {};
   for (size_t i = 0; i < values.size(); ++i)
     if (!given[i] && values[i])
       console.detail(fmt::format("random input {} {}", model.input_name(i), values[i].type_text()));

@@ -13,6 +13,9 @@ namespace cli {
 // --dim and --shape: extents the model leaves open.
 class ShapeFlags {
  public:
+  ShapeFlags() = default;
+  ShapeFlags(std::vector<std::string> dims, std::vector<std::string> shapes)
+      : dim_texts_(std::move(dims)), shape_texts_(std::move(shapes)) {}
   void declare(Arguments& arguments);
   // Reads the flags against the model's inputs; Failure(kUsage) for names and values that do not fit.
   void resolve(const tenon::Model& model);
@@ -43,9 +46,15 @@ class ShapeFlags {
 // --input, --inputs, --random: where the values of inputs come from.
 class InputFlags {
  public:
+  InputFlags() = default;
+  InputFlags(std::vector<std::string> inputs, ShapeFlags shapes)
+      : shapes_(std::move(shapes)), inputs_(std::move(inputs)) {}
   void declare(Arguments& arguments);
-  // One value per model input; inputs with a default may stay empty.
-  std::vector<tenon::Value> read(const tenon::Model& model, const std::string& path, const Console& console);
+  // One value per model input; those that have a default stay empty unless they are given.
+  std::vector<tenon::Value> read(const tenon::Model& model, const std::vector<bool>& has_default,
+                                 const std::string& path, const Console& console);
+  // What --input says alone; all other values are empty.
+  std::vector<tenon::Value> read_given(const tenon::Model& model);
   const ShapeFlags& shapes() const { return shapes_; }
   const OptionFlags& options() const { return options_; }
   void resolve_shapes(const tenon::Model& model) { shapes_.resolve(model); }
@@ -58,7 +67,8 @@ class InputFlags {
   tenon::Value read_argument(const tenon::Model& model, size_t input, const std::string& text);
   tenon::Value read_file(const tenon::Model& model, size_t input, const std::string& file);
   void read_archive(const tenon::Model& model, std::vector<tenon::Value>& values);
-  void check_missing(const tenon::Model& model, const std::vector<tenon::Value>& values) const;
+  void check_missing(const tenon::Model& model, const std::vector<bool>& has_default,
+                     const std::vector<tenon::Value>& values) const;
 
   ShapeFlags shapes_;
   OptionFlags options_;
@@ -74,5 +84,7 @@ tn_dtype element_type(const tenon::TypeView& type);
 // The position of an input by name, or nothing.
 std::optional<size_t> find_input(const tenon::Model& model, const std::string& name);
 std::vector<std::string> input_names(const tenon::Model& model);
+// The names of open dimensions of inputs.
+std::vector<std::string> dim_names(const tenon::Model& model);
 
 }  // namespace cli

@@ -52,10 +52,16 @@ std::string summary_text(const std::string& path, const Json& summary) {
     facts.add({"unknown ops", ops + (unknown.size() > kShownOps ? ", " + more(unknown.size() - kShownOps) : "")});
   }
   add_metadata(summary["metadata"].entries(), facts);
-  std::string text = printable(path) + "\n" + facts.text();
+  return printable(path) + "\n" + facts.text() + inputs_and_outputs_text(summary);
+}
+
+}  // namespace
+
+std::string inputs_and_outputs_text(const Json& described) {
+  std::string text;
   for (const char* side : {"inputs", "outputs"}) {
     Table values({"", "", ""});
-    const auto& items = summary[side].items();
+    const auto& items = described[side].items();
     for (size_t i = 0; i < std::min(items.size(), kShownValues); ++i)
       values.add(
           {items[i]["name"].text(), items[i]["type"].text(), items[i]["default"].boolean() ? "has a default" : ""});
@@ -64,6 +70,8 @@ std::string summary_text(const std::string& path, const Json& summary) {
   }
   return text;
 }
+
+namespace {
 
 std::string ops_text(const Json& ops) {
   std::vector<std::pair<int64_t, std::string>> sorted;

@@ -4,6 +4,7 @@
 
 #include "cli/artifacts.h"
 #include "cli/compile/names.h"
+#include "cli/graph_view.h"
 #include "cli/models.h"
 #include "cli/text.h"
 
@@ -34,7 +35,7 @@ std::string models_text(const std::string& path, const ArtifactGroup& group, con
   facts.add({"sources", model["sources"].plain()});
   facts.add({"guards", model["guards"].plain()});
   facts.add({"plan key", model["plan_key"].text()});
-  return printable(path) + "\n" + facts.text();
+  return printable(path) + "\n" + facts.text() + inputs_and_outputs_text(model);
 }
 
 std::string packed_text(const Json& packed) {
@@ -120,7 +121,8 @@ std::string weight_program_text(const Json& programs) {
 Exit inspect_artifact(const std::string& path, const ArtifactSections& sections, Console& console) {
   const ArtifactGroup group = group_of_file(path);
   const tenon::Artifact artifact = open_group(group);
-  std::string wanted = "models,packed,sources";
+  std::string wanted = "models,packed";
+  if (sections.weights) wanted += ",sources";
   if (sections.weight_program) wanted += ",weight_program";
   if (sections.plan || sections.kernels) wanted += ",plan";
   const Json described = Json::parse(refusing(kFailed, path, [&] { return artifact.describe(wanted); }));
@@ -129,13 +131,14 @@ Exit inspect_artifact(const std::string& path, const ArtifactSections& sections,
     document.set("path", path);
     document.set("weights_file", group.weights_file);
     for (const auto& [section, content] : described.entries())
-      if (section != "plan" || sections.plan) document.set(section, content);
+      if ((section != "plan" || sections.plan) && (section != "packed" || sections.weights))
+        document.set(section, content);
     if (sections.kernels) document.set("kernels", kernels_of(described["plan"]));
     console.print_document(document);
     return kDone;
   }
-  console.print(models_text(path, group, described) + packed_text(described["packed"]));
-  console.print(sources_text(described["sources"]));
+  console.print(models_text(path, group, described));
+  if (sections.weights) console.print(packed_text(described["packed"]) + sources_text(described["sources"]));
   if (sections.plan) console.print(plan_text(described["plan"]));
   if (sections.kernels) console.print(kernels_text(kernels_of(described["plan"])));
   if (sections.weight_program) console.print(weight_program_text(described["weight_program"]));

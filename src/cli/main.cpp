@@ -84,7 +84,8 @@ int main(int count, char** values) {
   std::signal(SIGPIPE, SIG_DFL);
   // A file that may not grow further is an error with a reason, not the end.
   std::signal(SIGXFSZ, SIG_IGN);
-  if (count == 5 && std::string_view(values[1]) == kCheckStaged) return check_staged(values[2], values[3], values[4]);
+  if (count >= 5 && std::string_view(values[1]) == kCheckStaged)
+    return check_staged(values[2], values[3], values[4], {values + 5, values + count});
   handle_ending_signals();
   const int code = run(count, values);
   wait_if_ending();

@@ -1,5 +1,6 @@
 #include "cli/models.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "cli/option_flags.h"
@@ -41,6 +42,7 @@ std::string in_file(const std::string& file, const std::string& message) {
 tenon::Model load_model(const std::string& path, const tenon::Options& options, const Console& console) {
   const auto start = Clock::now();
   check_is_file(path);
+  console.progress("reading " + path);
   tenon::Model model = refusing(kCannotLoad, path, [&] { return tenon::Model::load(path, options); });
   show_warnings(path, model.warnings(), console);
   console.detail(fmt::format("loaded {} in {}", path, human_seconds(seconds_since(start))));
@@ -48,7 +50,7 @@ tenon::Model load_model(const std::string& path, const tenon::Options& options, 
 }
 
 tenon::Context make_context(const Console& console) {
-  tenon::Context context(tenon::Options{{"threads", std::to_string(console.settings().threads)}});
+  tenon::Context context(tenon::Options{{"threads", std::to_string(std::max<int64_t>(console.settings().threads, 0))}});
   console.detail(fmt::format("using {}", counted(context.threads(), "thread")));
   return context;
 }
@@ -56,6 +58,7 @@ tenon::Context make_context(const Console& console) {
 tenon::Session make_session(const tenon::Context& context, const tenon::Model& model, const std::string& path,
                             const tenon::Options& options, const Console& console) {
   const auto start = Clock::now();
+  console.progress("compiling " + path);
   try {
     tenon::Session session(context, model, options);
     console.detail(fmt::format("compiled {} in {}", path, human_seconds(seconds_since(start))));

@@ -16,7 +16,7 @@ constexpr size_t kShownElements = 8;
 class Run final : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("model", path_, "an ONNX model");
+    arguments.positional("model", path_, "an ONNX model or a compiled one");
     inputs_.declare(arguments);
     arguments.text("-o,--output", output_, "OUT.npz", "write the outputs to a NumPy archive");
     arguments.text("--profile", profile_, "FILE.json", "write the time of every step, as trace viewers read it");
@@ -29,22 +29,24 @@ class Run final : public Command {
       throw Failure(kUsage, "--overwrite needs --output or --profile");
     const tenon::Model model = load_model(path_, inputs_.options().for_loading(), console);
     inputs_.resolve_shapes(model);
-    const std::vector<tenon::Value> inputs = inputs_.read(model, path_, console);
+    const tenon::Context context = make_context(console);
+    tenon::Options options;
+    inputs_.shapes().add_dims(model, options);
+    inputs_.options().add_for_session(options);
+    const tenon::Session session = make_session(context, model, path_, options, console);
+    const std::vector<tenon::Value> inputs = inputs_.read(model, defaults_of(session), path_, console);
     std::vector<std::string> read = inputs_.files();
     read.push_back(path_);
     profile.check(overwrite_, read);
     if (profile.wanted()) read.push_back(profile.path());
     output.check(overwrite_, read);
 
-    const tenon::Context context = make_context(console);
-    tenon::Options options;
-    inputs_.shapes().add_dims(model, options);
-    inputs_.options().add_for_session(options);
-    const tenon::Session session = make_session(context, model, path_, options, console);
+    console.progress("running " + path_);
     tenon::Run run;
     run.enable_profile(profile.wanted());
     const auto start = std::chrono::steady_clock::now();
     const std::vector<tenon::Value> outputs = refusing(kCannotRun, path_, [&] { return session.run(inputs, &run); });
+    console.end_progress();
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
     if (profile.wanted()) profile.write(trace(run));
@@ -54,6 +56,13 @@ class Run final : public Command {
   }
 
  private:
+  // The file of a compiled model does not tell which inputs have a default; the session knows for every model.
+  static std::vector<bool> defaults_of(const tenon::Session& session) {
+    std::vector<bool> defaults;
+    for (size_t i = 0; i < session.input_count(); ++i) defaults.push_back(session.input_has_default(i));
+    return defaults;
+  }
+
   // Steps as "complete" events of the trace event format.
   static std::string trace(const tenon::Run& run) {
     Json events(Json::Array{});

@@ -58,6 +58,12 @@ std::vector<std::string> input_names(const tenon::Model& model) {
   return names;
 }
 
+std::vector<std::string> dim_names(const tenon::Model& model) {
+  std::vector<std::string> symbols;
+  for (size_t i = 0; i < model.input_count(); ++i) collect_symbols(model.input_type(i), symbols);
+  return symbols;
+}
+
 std::optional<size_t> find_input(const tenon::Model& model, const std::string& name) {
   for (size_t i = 0; i < model.input_count(); ++i)
     if (model.input_name(i) == name) return i;
@@ -73,8 +79,7 @@ void ShapeFlags::declare(Arguments& arguments) {
 void ShapeFlags::resolve(const tenon::Model& model) {
   dims_.clear();
   shapes_.clear();
-  std::vector<std::string> symbols;
-  for (size_t i = 0; i < model.input_count(); ++i) collect_symbols(model.input_type(i), symbols);
+  const std::vector<std::string> symbols = dim_names(model);
   for (const std::string& text : dim_texts_) {
     const auto [name, value] = split("--dim", text, "NAME=4");
     int64_t extent = 0;
@@ -122,8 +127,7 @@ std::optional<std::vector<int64_t>> ShapeFlags::extents(const tenon::Model& mode
 }
 
 void ShapeFlags::add_dims(const tenon::Model& model, tenon::Options& options) const {
-  std::vector<std::string> symbols;
-  for (size_t i = 0; i < model.input_count(); ++i) collect_symbols(model.input_type(i), symbols);
+  const std::vector<std::string> symbols = dim_names(model);
   for (const auto& [name, value] : dims_)
     if (std::find(symbols.begin(), symbols.end(), name) != symbols.end())
       options.set("dim:" + name, std::to_string(value));

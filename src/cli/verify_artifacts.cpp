@@ -5,10 +5,12 @@
 #include <set>
 
 #include "cli/artifacts.h"
+#include "cli/compared_outputs.h"
 #include "cli/compile/validate.h"
 #include "cli/interrupted.h"
 #include "cli/models.h"
 #include "cli/text.h"
+#include "cli/trial_inputs.h"
 
 namespace cli {
 
@@ -48,69 +50,6 @@ std::vector<std::string> frozen_inputs(const std::string& source, const std::str
     if (!taken.contains(from.input_name(i))) frozen.push_back(from.input_name(i));
   return frozen;
 }
-
-// The comparisons of all samples as one: the worst verdict, and for each output the worst numbers.
-class WorstSample {
- public:
-  // False: more samples would tell nothing.
-  bool add(const Json& result) {
-    const std::string verdict = result["verdict"].text();
-    if (result_.is_null() || rank(verdict) > rank(result_["verdict"].text())) result_ = result;
-    seconds_ += result["seconds"].number();
-    for (const Json& output : result["outputs"].items()) add_output(output);
-    return verdict != "failed";
-  }
-
-  Json json() const {
-    Json merged, outputs(Json::Array{});
-    for (const Output& output : outputs_) outputs.push(output.json());
-    for (const auto& [key, value] : result_.entries()) {
-      if (key == "outputs")
-        merged.set(key, outputs);
-      else
-        merged.set(key, key == "seconds" ? Json(seconds_) : value);
-    }
-    return merged;
-  }
-
- private:
-  struct Output {
-    std::string name;
-    bool comparable = true;
-    int64_t elements = 0, mismatches = 0, ties = 0, nan = 0;
-    double max_abs = 0, max_rel = 0, cosine = 1, allowed_abs = 0;
-
-    Json json() const {
-      return Json::Object{{"name", name},         {"comparable", comparable},
-                          {"elements", elements}, {"mismatches", mismatches},
-                          {"ties", ties},         {"nan", nan},
-                          {"max_abs", max_abs},   {"max_rel", max_rel},
-                          {"cosine", cosine},     {"allowed_abs", allowed_abs}};
-    }
-  };
-
-  static int rank(const std::string& verdict) {
-    return verdict == "failed" ? 3 : verdict == "different" ? 2 : verdict == "inconclusive" ? 1 : 0;
-  }
-  void add_output(const Json& sample) {
-    const std::string& name = sample["name"].text();
-    auto it = std::find_if(outputs_.begin(), outputs_.end(), [&](const Output& o) { return o.name == name; });
-    if (it == outputs_.end()) it = outputs_.insert(it, Output{name});
-    it->comparable = it->comparable && sample["comparable"].boolean();
-    it->elements += sample["elements"].integer();
-    it->mismatches += sample["mismatches"].integer();
-    it->ties += sample["ties"].integer();
-    it->nan += sample["nan"].integer();
-    it->max_abs = std::max(it->max_abs, sample["max_abs"].number());
-    it->max_rel = std::max(it->max_rel, sample["max_rel"].number());
-    it->cosine = std::min(it->cosine, sample["cosine"].number());
-    it->allowed_abs = std::max(it->allowed_abs, sample["allowed_abs"].number());
-  }
-
-  Json result_;
-  double seconds_ = 0;
-  std::vector<Output> outputs_;
-};
 
 class GroupCheck {
  public:
@@ -154,7 +93,11 @@ class GroupCheck {
     const auto not_compared = [&](const std::string& reason) {
       return Json(Json::Object{{"model", model["name"]}, {"verdict", "not compared"}, {"message", reason}});
     };
-    if (model["open_slots"].integer() > 0) return not_compared("it has no weights yet");
+    if (model["open_slots"].integer() > 0) {
+      Json open = not_compared("some of its weights are still open");
+      open.set("open_slots", model["open_slots"]);
+      return open;
+    }
     if (model["made_from"].text().find_first_not_of('0') == std::string::npos)
       return not_compared("it has other weights than the model it was made from");
     std::string reason;
@@ -165,14 +108,12 @@ class GroupCheck {
     check.frozen = frozen_inputs(source, path);
     check.rtol = check_.rtol;
     check.atol = check_.atol;
-    WorstSample worst;
-    for (int64_t sample = 0; sample < check_.samples; ++sample) {
-      check.seed = check_.seed + sample;
-      if (!worst.add(validate_staged(check))) break;
-    }
+    check.seed = check_.seed;
+    check.samples = check_.samples;
+    check.flags = check_.flags.of(tenon::Model::load(path));
     Json entry = Json::Object{{"model", model["name"]}, {"source", source}};
-    const Json merged = worst.json();
-    for (const auto& [key, value] : merged.entries()) entry.set(key, value);
+    const Json compared = validate_staged(check);
+    for (const auto& [key, value] : compared.entries()) entry.set(key, value);
     return entry;
   }
 
@@ -181,13 +122,6 @@ class GroupCheck {
   std::vector<std::string> folders_;
   int64_t threads_;
 };
-
-std::string output_result(const Json& output) {
-  if (!output["comparable"].boolean()) return "other type or shape";
-  if (output["mismatches"].integer() == 0) return "same";
-  return fmt::format("{} of {} differ, allowed {:.3g}", output["mismatches"].plain(), output["elements"].plain(),
-                     output["allowed_abs"].number());
-}
 
 void print_numbers(const Json& number, Console& console) {
   const std::string& message = number["message"].text();
@@ -200,6 +134,8 @@ void print_numbers(const Json& number, Console& console) {
                fmt::format("{:.3g}", output["max_rel"].number()), fmt::format("{:.6g}", output["cosine"].number()),
                output_result(output)});
   console.print(table.text());
+  if (const std::string shapes = tried_text(number["tried"]); !shapes.empty())
+    console.print("  tried with " + shapes + "\n");
 }
 
 void print_group(const Json& result, Console& console) {
@@ -228,6 +164,28 @@ std::string half_replaced(const ArtifactGroup& group, const std::vector<Interrup
   return "";
 }
 
+// A model without weights is whole and yet of no use, which must not be overlooked.
+void warn_of_open_weights(const Json& result, const Console& console) {
+  for (const Json& number : result["numbers"].items())
+    if (const int64_t open = number["open_slots"].integer(); open > 0)
+      console.warning(fmt::format("{}: {} still open; it cannot run before 'tenon weights set' fills them",
+                                  number["model"].text(),
+                                  open == 1 ? "1 packed weight is" : fmt::format("{} packed weights are", open)));
+}
+
+// Failure(kUsage) for flags that no model of these groups has a use for.
+void check_flags(const TrialFlags& flags, const std::vector<ArtifactGroup>& groups) {
+  if (!flags.given()) return;
+  std::vector<tenon::Model> models;
+  for (const ArtifactGroup& group : groups)
+    for (const std::string& path : group.paths)
+      if (group.problem.empty())
+        models.push_back(refusing(kCannotLoad, path, [&] { return tenon::Model::load(path); }));
+  std::vector<const tenon::Model*> pointers;
+  for (const tenon::Model& model : models) pointers.push_back(&model);
+  check_trial_flags(flags, pointers);
+}
+
 Json bad_group(const ArtifactGroup& group, const std::string& error) {
   Json paths(Json::Array{});
   for (const std::string& path : group.paths) paths.push(path);
@@ -245,7 +203,9 @@ Exit verify_artifacts(const ArtifactCheck& check, Console& console) {
   Json results(Json::Array{});
   const std::vector<InterruptedGroup> interrupted =
       many ? interrupted_groups(check.path) : std::vector<InterruptedGroup>();
-  for (const ArtifactGroup& group : find_groups(check.path)) {
+  const std::vector<ArtifactGroup> groups = find_groups(check.path);
+  check_flags(check.flags, groups);
+  for (const ArtifactGroup& group : groups) {
     console.progress("checking " + group.paths[0]);
     Json result;
     try {
@@ -259,6 +219,7 @@ Exit verify_artifacts(const ArtifactCheck& check, Console& console) {
       result = bad_group(group, problem);
     }
     good = good && result["good"].boolean();
+    warn_of_open_weights(result, console);
     if (!console.is_json()) print_group(result, console);
     results.push(std::move(result));
   }

@@ -6,6 +6,7 @@
 
 #include "cli/console.h"
 #include "cli/failure.h"
+#include "cli/trial_flags.h"
 
 namespace cli {
 
@@ -14,6 +15,7 @@ struct ArtifactCheck {
   std::vector<std::string> source_dirs;
   int64_t samples = 1, seed = 0;
   double rtol = -1, atol = -1;
+  TrialFlags flags;
 };
 
 // Every byte of compiled models, and their numbers where the models they were made from are found.

@@ -74,6 +74,8 @@ Result<wire::Model> make_context_model(const wire::Model& source, const Plan& pl
   model.raw = {};
   model.functions.clear();
   model.training_info.clear();
+  // A note is about the file that has it.
+  std::erase_if(model.metadata, [](const wire::StringEntry& e) { return e.key == kValidation; });
   import_opsets(model, builder);
   wire::Graph& graph = model.graph;
   graph.raw = {};

@@ -37,6 +37,10 @@ bool is_context_model(const wire::Model& model);
 // The context node of a model that make_context_model made; views into the model's bytes. Unsupported when another
 // program made it, InvalidModel when it is damaged.
 Result<ContextNode> read_context_model(const wire::Model& model);
+// The word that note_validation put into a context model; "" when there is none.
+std::string_view noted_validation(const wire::Model& model);
+// Puts such a word into the metadata of a context model; strings live with the builder.
+void note_validation(wire::Model& model, std::string_view verdict, wire::MessageBuilder& builder);
 // Whether model and plan have the same inputs (names and types) and outputs (names), in order.
 Status check_signature(const wire::Model& model, const Plan& plan);
 

@@ -119,6 +119,17 @@ Result<ContextNode> read_context_model(const wire::Model& model) {
   return context;
 }
 
+std::string_view noted_validation(const wire::Model& model) {
+  const auto it = std::ranges::find(model.metadata, kValidation, &wire::StringEntry::key);
+  return it == model.metadata.end() ? std::string_view() : it->value;
+}
+
+void note_validation(wire::Model& model, std::string_view verdict, wire::MessageBuilder& builder) {
+  std::erase_if(model.metadata, [](const wire::StringEntry& e) { return e.key == kValidation; });
+  model.metadata.push_back(builder.make_entry(kValidation, verdict));
+  model.raw = {};
+}
+
 Status check_signature(const wire::Model& model, const Plan& plan) {
   std::vector<std::string_view> inputs;
   for (const PlanInput& input : plan.inputs) inputs.push_back(plan.values[static_cast<size_t>(input.value)].name);

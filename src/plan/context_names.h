@@ -18,4 +18,7 @@ inline constexpr std::string_view kArchitecture = "hardware_architecture";
 inline constexpr std::string_view kSourceModel = "onnx_model_filename";
 inline constexpr std::string_view kNotes = "notes";
 
+// The key, in the metadata of the context model, of how its comparison with the source ended.
+inline constexpr std::string_view kValidation = "tenon.validation";
+
 }  // namespace tenon::context_names

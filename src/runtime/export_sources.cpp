@@ -11,13 +11,15 @@ Status export_sources(const Image& image, const std::string& path) {
   const auto& sources = image.contents().sources;
   std::vector<wire::NamedTensor> tensors;
   std::map<std::string, Hash128> known;
-  std::string missing;
+  std::string missing, unwritable;
   for (size_t i = 0; i < sources.size(); ++i) {
     const SourceRecord& record = sources[i];
     // Literals are part of the plan, not of the user's weights.
     if (record.info.name.empty()) continue;
-    // Nor has a file of weights strings: structure and labels, which stay what they are.
-    if (record.info.dtype == DType::String) continue;
+    if (!wire::safetensors_has(record.info.dtype)) {
+      unwritable += fmt::format("\n  '{}': {}", record.info.name, dtype_name(record.info.dtype));
+      continue;
+    }
     const auto [it, is_new] = known.emplace(record.info.name, record.content);
     if (!is_new && it->second != record.content)
       return invalid_argument("two models have different weights called '{}'; export them one at a time",
@@ -29,7 +31,11 @@ Status export_sources(const Image& image, const std::string& path) {
     else
       missing += fmt::format("\n  '{}': {}", record.info.name, tensor.status().to_string());
   }
-  if (!missing.empty()) return error(Code::NotFound, "some weights are not to be had:{}", missing);
+  if (!unwritable.empty())
+    return unsupported("safetensors has no form for these weights, so nothing was written:{}", unwritable);
+  if (!missing.empty())
+    return error(Code::NotFound, "these weights are neither in the compiled model nor where they came from:{}",
+                 missing);
   return wire::write_safetensors(path, tensors);
 }
 

@@ -38,6 +38,40 @@ Tolerance default_tolerance(DType dtype) {
 
 namespace {
 
+bool has_rounding(DType dtype) { return is_float(dtype) || dtype == DType::Complex64 || dtype == DType::Complex128; }
+
+template <class T>
+double largest_of(const T* elements, size_t count) {
+  double largest = 0;
+  const auto add = [&](double x) {
+    if (std::isfinite(x)) largest = std::max(largest, std::fabs(x));
+  };
+  for (size_t i = 0; i < count; ++i) {
+    if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
+      add(elements[i].real());
+      add(elements[i].imag());
+    } else if constexpr (!std::is_same_v<T, std::string>) {
+      add(static_cast<double>(elements[i]));
+    }
+  }
+  return largest;
+}
+
+double largest_in(const Tensor& tensor) {
+  if (!tensor.defined() || !has_rounding(tensor.dtype())) return 0;
+  const auto count = static_cast<size_t>(tensor.size());
+  std::vector<int8_t> unpacked;
+  const void* data = tensor.data();
+  if (is_sub_byte(tensor.dtype())) {
+    unpacked.resize(count);
+    unpack_sub_byte(tensor.dtype(), data, tensor.size(), unpacked.data());
+    data = unpacked.data();
+  }
+  return with_element_type(tensor.dtype(), [&](auto tag) {
+    return largest_of(static_cast<const typename decltype(tag)::type*>(data), count);
+  });
+}
+
 class Comparing {
  public:
   explicit Comparing(Tolerance tolerance) : given_(tolerance) {}
@@ -88,6 +122,11 @@ class Comparing {
     const Tolerance usual = default_tolerance(a.dtype());
     rtol_ = given_.rtol < 0 ? usual.rtol : given_.rtol;
     atol_ = given_.atol < 0 ? usual.atol : given_.atol;
+    if (given_.integer_atol && !has_rounding(a.dtype())) {
+      rtol_ = 0;
+      atol_ = is_integer(a.dtype()) ? *given_.integer_atol : 0;
+    }
+    result_.allowed_abs = std::max(result_.allowed_abs, atol_);
     if (is_sub_byte(a.dtype())) {
       std::vector<int8_t> x(static_cast<size_t>(a.size())), y(x.size());
       unpack_sub_byte(a.dtype(), a.data(), a.size(), x.data());
@@ -154,6 +193,16 @@ class Comparing {
 };
 
 }  // namespace
+
+double largest_magnitude(const Value& value) {
+  if (value.tensor()) return largest_in(*value.tensor());
+  if (value.map()) return largest_in(value.map()->values);
+  double largest = 0;
+  if (value.sequence())
+    for (const Value& item : value.sequence()->items) largest = std::max(largest, largest_magnitude(item));
+  if (value.optional() && value.optional()->item) largest = largest_magnitude(*value.optional()->item);
+  return largest;
+}
 
 Comparison compare_values(const Value& actual, const Value& expected, Tolerance tolerance) {
   Comparing comparing(tolerance);

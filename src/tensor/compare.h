@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "tensor/value.h"
 
 namespace tenon {
@@ -8,6 +10,7 @@ namespace tenon {
 struct Tolerance {
   double rtol = -1;
   double atol = -1;
+  std::optional<double> integer_atol;  // of integers, when rtol and atol are for floating-point numbers alone
 };
 // What rounding alone explains: a multiple of the distance between neighbouring numbers; 0 for integers and the rest.
 Tolerance default_tolerance(DType dtype);
@@ -20,10 +23,14 @@ struct Comparison {
   int64_t first_mismatch = -1;  // the position of an element, counted over the whole value
   int64_t nan_pairs = 0;        // elements that are NaN in both, which agree
   double max_abs = 0;
-  double max_rel = 0;  // over elements whose expected value is not 0
-  double cosine = 1;   // of the angle between all elements taken as vectors; 1 when both are zero
+  double max_rel = 0;      // over elements whose expected value is not 0
+  double cosine = 1;       // of the angle between all elements taken as vectors; 1 when both are zero
+  double allowed_abs = 0;  // the largest atol that counted
   bool same() const { return comparable && mismatches == 0; }
 };
+
+// The largest |x| of all finite floating-point numbers inside.
+double largest_magnitude(const Value& value);
 
 // `expected` is the b of the formula.
 Comparison compare_values(const Value& actual, const Value& expected, Tolerance tolerance);

@@ -140,6 +140,10 @@ Result<Tensor> SafetensorsFile::read(const Entry& entry) const {
                            owner_);
 }
 
+bool safetensors_has(DType dtype) {
+  return std::ranges::find(kTypeNames, dtype, &TypeName::dtype) != std::end(kTypeNames);
+}
+
 Status write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors) {
   std::vector<const NamedTensor*> sorted;
   for (const NamedTensor& tensor : tensors) sorted.push_back(&tensor);

@@ -35,6 +35,9 @@ class SafetensorsFile {
   std::vector<Entry> entries_;
 };
 
+// Whether the format has a name for an element type.
+bool safetensors_has(DType dtype);
+
 struct NamedTensor;
 // Equal tensors make equal files. Strings and complex numbers have no name in this format and are refused.
 Status write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors);

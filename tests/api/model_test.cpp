@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <tenon/tenon.hpp>
 
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
 
@@ -43,6 +44,26 @@ TEST(Model, UnknownOptionsAreErrorsThatNameTheNearest) {
   EXPECT_EQ(error_of([&] { tenon::Session(model, {{"dims", "1"}}); }).code(), TN_INVALID_ARGUMENT);
   EXPECT_EQ(error_of([&] { tenon::Session(model, {{"memory_limit", "lots"}}); }).code(), TN_INVALID_ARGUMENT);
   EXPECT_EQ(error_of([] { tenon::Context({{"threads", "-1"}}); }).code(), TN_INVALID_ARGUMENT);
+}
+
+TEST(Model, ComparesByWhatItsNodesExplain) {
+  const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
+  const std::string name = model.output_name(0);
+  const auto values = [](const char* text) { return tenon::Value::from_json(TN_FLOAT32, text); };
+  const tn_comparison near = model.compare(name, values("[1000, 0.01]"), values("[1000, 0]"));
+  EXPECT_EQ(near.mismatches, 0) << "a share of the largest number";
+  EXPECT_GT(near.allowed_abs, 0.01);
+  EXPECT_LT(near.allowed_abs, 1);
+  EXPECT_EQ(model.compare(name, values("[1000, 1]"), values("[1000, 0]")).mismatches, 1);
+  EXPECT_EQ(error_of([&] { model.compare("no such", values("1"), values("1")); }).code(), TN_NOT_FOUND);
+  // A caller that knows the first version of the struct gets its fields and no more.
+  tn_comparison old{};
+  old.size = offsetof(tn_comparison, allowed_abs);
+  old.ties = 42;
+  ASSERT_EQ(tn_model_compare(model.get(), name.c_str(), values("2").get(), values("1").get(), nullptr, &old), nullptr);
+  EXPECT_EQ(old.mismatches, 1);
+  EXPECT_EQ(old.ties, 42);
+  EXPECT_THAT(model.describe("tolerances"), HasSubstr("share"));
 }
 
 TEST(Model, TellsMetadataAndProperties) {

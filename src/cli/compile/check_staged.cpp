@@ -1,85 +1,42 @@
 // The process that tries one staged result.
-#include <cmath>
 #include <iostream>
 
 #include "cli/child_process.h"
-#include "cli/compile/index_ties.h"
+#include "cli/compared_outputs.h"
 #include "cli/compile/validate.h"
+#include "cli/inputs.h"
 #include "cli/models.h"
+#include "cli/trial_inputs.h"
 
 namespace cli {
 
 namespace {
 
-// The distance of neighbouring numbers around 1, relative, of the types that numbers pass through; 0 for others.
-double epsilon(const std::string& dtype) {
-  if (dtype == "double") return 0x1p-52;
-  if (dtype == "float") return 0x1p-23;
-  if (dtype == "float16") return 0x1p-10;
-  if (dtype == "bfloat16") return 0x1p-7;
-  return dtype.starts_with("float") ? 0x1p-3 : 0;
-}
-
-bool is_quantizing(const std::string& op) {
-  return op.find("Quantize") != std::string::npos || op.find("QLinear") != std::string::npos ||
-         op.find("Integer") != std::string::npos || op.find("NBits") != std::string::npos;
-}
-
-// How far an output may be from the reference, as a share of its largest number: rounding in the coarsest type that
-// numbers pass through, more of it in a deeper model; a quantized value may fall on the other side of a step.
-double tolerance(const Json& described, const std::string& output_dtype) {
-  double eps = epsilon(output_dtype);
-  for (const Json& weight : described["weights"].items()) eps = std::max(eps, epsilon(weight["dtype"].text()));
-  int64_t nodes = 0;
-  bool quantized = false;
-  for (const auto& [op, count] : described["ops"].entries()) {
-    nodes += count.integer();
-    quantized = quantized || is_quantizing(op);
-  }
-  // Sums of a thousand terms lose about that many units; types narrower than float are summed in float.
-  const double units = eps <= 0x1p-23 ? 1024 + 8 * static_cast<double>(nodes) : 8 + static_cast<double>(nodes) / 4;
-  const double rounding = std::min(eps * units, 0.1);
-  return quantized ? std::max(rounding, 4.0 / 127) : rounding;
-}
-
-double largest(const tenon::Value& value) {
-  const Json described = Json::parse(value.describe(0));
-  const double size = std::max(std::abs(described["min"].number()), std::abs(described["max"].number()));
-  return std::isfinite(size) ? size : 0;
-}
-
-// One try: the compiled model, and the model itself by the reference interpreter, on the same inputs.
+// The compiled model, and the model itself by the reference interpreter, on the same inputs.
 class Check {
  public:
-  Check(const Json& request, const std::string& model, std::string context_path)
-      : request_(request), context_path_(std::move(context_path)), seed_(request["seed"].plain()),
-        context_(context_options()), model_(tenon::Model::load(model, load_options())),
-        described_(Json::parse(model_.describe("ops,weights,graph"))) {}
+  Check(const Json& request, const std::string& model, std::string context_path, const TrialFlags& flags)
+      : request_(request), context_path_(std::move(context_path)), context_(context_options()),
+        model_(tenon::Model::load(model, load_options())), compiled_(tenon::Model::load(context_path_)),
+        given_(flags.inputs, ShapeFlags(flags.dims, flags.shapes)) {}
 
   Json run() {
-    std::vector<tenon::Value> inputs(model_.input_count()), got, wanted;
+    // That the result can be loaded is to be seen whatever the reference does.
+    const tenon::Session compiled(context_, compiled_, session_options());
+    for (size_t i = 0; i < model_.output_count(); ++i)
+      outputs_.push_back({model_.output_name(i), model_.output_type(i).text()});
+    given_.resolve_shapes(model_);
+    TrialInputs inputs(model_, fill(), given_.read_given(model_), request_["samples"].integer(),
+                       request_["seed"].integer());
     try {
-      model_.fill_inputs(inputs, {{"seed", seed_}});
-      tenon::Options options = session_options();
-      options.set("provider", "reference");
-      const tenon::Session reference(context_, model_, options);
-      wanted = reference.run(inputs);
-      // White space to whoever reads the result, and to whoever waits the news that the reference is done.
-      std::cout << '\n' << std::flush;
+      compare(compiled, inputs);
     } catch (const tenon::Error& error) {
       result_.set("verdict", "inconclusive");
       result_.set("message", std::string("the reference cannot run it: ") + error.what());
       result_.set("short_of_memory", error.code() == TN_RESOURCE_LIMIT);
-      // That the result can be loaded is still to be seen.
-      inputs.clear();
+      outputs_.clear();
     }
-    const tenon::Model compiled = tenon::Model::load(context_path_);
-    const tenon::Session session(context_, compiled, session_options());
-    if (inputs.empty() && model_.input_count() > 0) return finish();
-    if (wanted.empty() && model_.output_count() > 0) return finish();
-    got = session.run(inputs);
-    for (size_t i = 0; i < wanted.size(); ++i) compare(i, got[i], wanted[i], inputs);
-    return finish();
+    return finish(inputs);
   }
 
  private:
@@ -89,7 +46,7 @@ class Check {
     return options;
   }
   tenon::Options session_options() const {
-    tenon::Options options{{"seed", seed_}};
+    tenon::Options options{{"seed", request_["seed"].plain()}};
     if (request_["memory"].integer() > 0) options.set("memory_limit", request_["memory"].plain());
     return options;
   }
@@ -99,67 +56,70 @@ class Check {
     for (const Json& name : request_["frozen"].items()) options.set("freeze_input:" + name.text(), "1");
     return options;
   }
-
-  void compare(size_t i, const tenon::Value& got, const tenon::Value& wanted, const std::vector<tenon::Value>& inputs) {
-    const std::string name = model_.output_name(i);
-    const double rtol = request_["rtol"].number(), atol = request_["atol"].number();
-    tn_comparison c = got.compare(wanted, rtol, atol);
-    double allowed = 0;
-    int64_t ties = 0;
-    if (wanted.kind() == TN_KIND_TENSOR && rtol < 0 && atol < 0) {
-      const double share = tolerance(described_, tn_dtype_name(wanted.dtype()));
-      allowed = epsilon(tn_dtype_name(wanted.dtype())) > 0 ? share * largest(wanted) : 0;
-      if (c.mismatches > 0 && allowed > 0) c = got.compare(wanted, share, allowed);
-      if (c.comparable && c.mismatches > 0 && allowed == 0) {
-        const int64_t others = c.mismatches;
-        c.mismatches = unexplained_indices(model_, described_["graph"], context_, name, inputs, got, wanted,
-                                           tolerance(described_, "float"));
-        ties = others - c.mismatches;
-      }
-    }
-    different_ = different_ || !c.comparable || c.mismatches > 0;
-    nan_ += c.nan_pairs;
-    outputs_.push(Json::Object{{"name", name},
-                               {"comparable", c.comparable != 0},
-                               {"elements", c.elements},
-                               {"mismatches", c.mismatches},
-                               {"ties", ties},
-                               {"nan", c.nan_pairs},
-                               {"max_abs", c.max_abs},
-                               {"max_rel", c.max_rel},
-                               {"cosine", c.cosine},
-                               {"allowed_abs", allowed}});
+  TrialInputs::Fill fill() const {
+    return [this](TrialInputs::Values& values, int64_t seed, int64_t sizes) {
+      tenon::Options options{{"seed", std::to_string(seed)}, {"sizes", std::to_string(sizes)}};
+      given_.shapes().add_dims(model_, options);
+      given_.shapes().add_shapes(options);
+      model_.fill_inputs(values, options);
+    };
   }
 
-  Json finish() {
-    if (result_["verdict"].is_null()) {
-      result_.set("verdict", different_ ? "different" : nan_ > 0 ? "inconclusive" : "same");
-      result_.set("message", different_ ? "the compiled model gives other numbers than the reference"
-                             : nan_ > 0 ? "the reference gives NaN"
-                                        : "");
+  void compare(const tenon::Session& compiled, TrialInputs& inputs) {
+    tenon::Options options = session_options();
+    options.set("provider", "reference");
+    const tenon::Session reference(context_, model_, options);
+    const Judge judge(model_, context_, request_["rtol"].number(), request_["atol"].number());
+    inputs.for_each([&](const TrialInputs::Values& values) {
+      const auto wanted = reference.run(values);
+      // White space to whoever reads the result, and to whoever waits the news that the reference is done.
+      std::cout << kReferenceDone << std::flush;
+      const auto got = run_compiled(compiled, values);
+      std::cout << kCompiledDone << std::flush;
+      for (size_t i = 0; i < wanted.size(); ++i)
+        outputs_[i].add(judge.compare(outputs_[i].name, got[i], wanted[i], values));
+    });
+  }
+  // What only the compiled model refuses is its fault.
+  static std::vector<tenon::Value> run_compiled(const tenon::Session& compiled, const TrialInputs::Values& values) {
+    try {
+      return compiled.run(values);
+    } catch (const tenon::Error& error) {
+      throw Failure(kFailed, error.what());
     }
-    result_.set("outputs", std::move(outputs_));
+  }
+
+  Json finish(const TrialInputs& inputs) {
+    if (result_["verdict"].is_null()) {
+      const std::string verdict = verdict_of(outputs_);
+      result_.set("verdict", verdict);
+      result_.set("message", verdict_message(verdict));
+    }
+    Json rows(Json::Array{});
+    for (const ComparedOutput& output : outputs_) rows.push(output.json());
+    result_.set("outputs", std::move(rows));
+    result_.set("tried", inputs.tried());
     return std::move(result_);
   }
 
   const Json& request_;
-  std::string context_path_, seed_;
+  std::string context_path_;
   tenon::Context context_;
-  tenon::Model model_;
-  Json described_;
-  Json result_, outputs_ = Json(Json::Array{});
-  bool different_ = false;
-  int64_t nan_ = 0;
+  tenon::Model model_, compiled_;
+  InputFlags given_;
+  std::vector<ComparedOutput> outputs_;
+  Json result_;
 };
 
 }  // namespace
 
-int check_staged(const std::string& text, const std::string& model, const std::string& context) {
+int check_staged(const std::string& text, const std::string& model, const std::string& context,
+                 const std::vector<std::string>& flags) {
   Json result;
   try {
     const Json request = Json::parse(text);
     end_with_parent(static_cast<int>(request["parent"].integer()));
-    result = Check(request, model, context).run();
+    result = Check(request, model, context, TrialFlags::from_arguments(flags)).run();
   } catch (const std::exception& error) {
     result = Json::Object{{"verdict", "failed"}, {"message", error.what()}, {"outputs", Json::Array{}}};
   }

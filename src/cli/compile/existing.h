@@ -10,8 +10,9 @@ namespace cli {
 
 // Results of an earlier compile that are just what this one would make.
 struct ExistingResults {
-  std::string weights_file;  // "" when embedded
-  Json described;            // models and packed weights, the models in the order of the jobs
+  std::string weights_file;              // "" when embedded
+  Json described;                        // models and packed weights, the models in the order of the jobs
+  std::vector<std::string> validations;  // the verdicts noted in the files, in the same order; "": never tried
 };
 
 // Looks at the context files of the jobs, which must be one group: made from the same models with the same options and

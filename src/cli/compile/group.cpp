@@ -37,6 +37,18 @@ std::string validation_problem(const Json& validation) {
   return message;
 }
 
+// What is known of a result that was there already.
+Json earlier_validation(const std::string& verdict) {
+  if (verdict.empty()) return Json::Object{{"verdict", "never validated"}, {"message", "add --validate to try it now"}};
+  return Json::Object{{"verdict", verdict}, {"message", "when it was compiled"}, {"earlier", true}};
+}
+
+// So that a later compile that finds the files up to date can say it.
+void note_verdicts(const std::vector<std::string>& paths, const std::vector<ModelJob*>& order) {
+  for (size_t i = 0; i < order.size(); ++i)
+    if (order[i]->alive()) tenon::note_validation(paths[i], order[i]->validation["verdict"].text());
+}
+
 int64_t size_of(const std::string& path) {
   std::error_code problem;
   const auto bytes = fs::file_size(path, problem);
@@ -94,8 +106,16 @@ void GroupCompiler::take(const ExistingResults& existing, std::vector<ModelJob*>
   describe_sharing(existing.described, group, group_);
   group_.weights_file = existing.weights_file;
   group_.weights_bytes = size_of(settings_.embed ? paths[0] : names_.path(existing.weights_file));
+  for (size_t i = 0; i < group.size(); ++i) group[i]->validation = earlier_validation(existing.validations[i]);
   // Whoever asks for it wants it, though it may have been done when this was compiled.
-  if (settings_.validate_again) validate(paths, group);
+  if (settings_.validate_again && validate(paths, group)) {
+    try {
+      note_verdicts(paths, group);
+    } catch (const tenon::Error& error) {
+      // The result is as good without a note.
+      console_.detail(error.what());
+    }
+  }
   for (size_t i = 0; i < group.size(); ++i) {
     if (group[i]->alive()) group[i]->state = ModelJob::State::UpToDate;
     group[i]->context_bytes = size_of(paths[i]);
@@ -154,7 +174,8 @@ tenon::Artifact GroupCompiler::compile_some(const std::vector<ModelJob*>& some) 
 }
 
 std::optional<tenon::Artifact> GroupCompiler::compile(const std::vector<ModelJob*>& group) {
-  console_.progress(fmt::format("compiling {}", counted(static_cast<int64_t>(group.size()), "model")));
+  console_.progress(group.size() == 1 ? "compiling " + group[0]->path
+                                      : fmt::format("compiling {} models, {} first", group.size(), group[0]->path));
   try {
     return compile_some(group);
   } catch (const tenon::Error& error) {
@@ -194,13 +215,16 @@ bool GroupCompiler::stage_and_publish(const tenon::Artifact& artifact, std::vect
   for (const ModelJob* job : order) files.push_back(job->file);
   tenon::Options options{{"overwrite", overwrite ? "1" : "0"}, {"embed", settings_.embed ? "1" : "0"}};
   options.set("weights_name", names_.weights_name);
-  console_.progress("packing weights");
+  console_.progress(
+      fmt::format("packing the weights of {}",
+                  order.size() == 1 ? order[0]->path : counted(static_cast<int64_t>(order.size()), "model")));
   tenon::Publication staged = artifact.stage(names_.folder, files, options);
   for (size_t i = 0; i < order.size(); ++i) {
     paths.push_back(staged.path(i));
     order[i]->context_bytes = size_of(paths[i]);
   }
   const bool valid = !settings_.validate || validate(paths, order);
+  if (valid && settings_.validate && !settings_.defer) note_verdicts(paths, order);
   const Json described = Json::parse(artifact.describe("models,packed"));
   for (size_t i = 0; i < order.size(); ++i)
     order[i]->seconds += described["models"].items()[i]["seconds_spent"].number();
@@ -228,6 +252,8 @@ void GroupCompiler::try_out(ModelJob& job, const std::string& path, int64_t shar
   if (settings_.validate_seconds > 0) check.seconds = settings_.validate_seconds;
   check.freeze_all = settings_.freeze_all;
   check.frozen = settings_.frozen;
+  check.flags = settings_.flags.of(*job.model);
+  console_.progress(fmt::format("comparing {} with the reference", job.path));
   job.validation = validate_staged(check);
   job.seconds += job.validation["seconds"].number();
 }
@@ -238,7 +264,6 @@ bool GroupCompiler::validate(const std::vector<std::string>& paths, const std::v
       job->validation = Json::Object{{"verdict", "not tried"}, {"message", "there are no weights yet"}};
     return true;
   }
-  console_.progress("comparing with the reference");
   const int64_t jobs = std::min(settings_.jobs, static_cast<int64_t>(order.size()));
   // Together they take no more memory than one may; one that needs more than its share gets all of it afterwards.
   for_each_parallel(order.size(), jobs, [&](size_t i) { try_out(*order[i], paths[i], jobs); });

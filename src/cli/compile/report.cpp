@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "cli/text.h"
+#include "cli/trial_inputs.h"
 
 namespace cli {
 
@@ -38,11 +39,43 @@ Json model_report(const OutputNames& names, const ModelJob& job) {
   return entry;
 }
 
+std::vector<std::string> written_files(const OutputNames& names, const std::vector<ModelJob>& jobs,
+                                       const GroupResult& group) {
+  std::vector<std::string> files;
+  for (const ModelJob& job : jobs)
+    if (job.state == ModelJob::State::Compiled) files.push_back(names.path(job.file));
+  if (!files.empty() && !group.weights_file.empty()) files.push_back(names.path(group.weights_file));
+  return files;
+}
+
+// Weights that several kernels read in different forms, as a table of embeddings does that is also multiplied with:
+// each form takes its own bytes.
+Json stored_twice(const Json& tensors) {
+  std::vector<std::pair<std::string, Json>> forms_of;  // in the order of the file
+  for (const Json& tensor : tensors.items())
+    for (const Json& source : tensor["sources"].items()) {
+      if (source.text().empty()) continue;
+      auto it = std::find_if(forms_of.begin(), forms_of.end(), [&](const auto& f) { return f.first == source.text(); });
+      if (it == forms_of.end()) it = forms_of.insert(it, {source.text(), Json(Json::Array{})});
+      const std::string& layout = tensor["layout"].text();
+      it->second.push(Json::Object{{"layout", layout.empty() ? "rows" : layout},
+                                   {"dtype", tensor["dtype"]},
+                                   {"shape", tensor["shape"]},
+                                   {"bytes", tensor["bytes"]},
+                                   {"key", tensor["key"]}});
+    }
+  Json result(Json::Array{});
+  for (auto& [name, forms] : forms_of)
+    if (forms.items().size() > 1) result.push(Json::Object{{"weight", name}, {"forms", std::move(forms)}});
+  return result;
+}
+
 std::string validation_text(const Json& validation) {
   const std::string& verdict = validation["verdict"].text();
   if (verdict.empty()) return "-";
   double worst = 0;
   for (const Json& output : validation["outputs"].items()) worst = std::max(worst, output["max_abs"].number());
+  if (validation["earlier"].boolean()) return verdict + " when it was compiled";
   return verdict == "same" ? fmt::format("same, max abs {:.3g}", worst) : verdict;
 }
 
@@ -83,6 +116,34 @@ std::string group_text(const Json& report) {
   return text + shared_text(group);
 }
 
+// The shapes that each model was compared at.
+std::string tried_lines(const Json& report) {
+  std::string text;
+  for (const Json& model : report["models"].items())
+    if (const std::string shapes = tried_text(model["validation"]["tried"]); !shapes.empty())
+      text += fmt::format("  {} was tried with {}\n", printable(model["name"].text()), shapes);
+  return text;
+}
+
+std::string forms_text(const Json& group) {
+  std::string text;
+  for (const Json& weight : group["stored_twice"].items()) {
+    std::string forms;
+    for (const Json& form : weight["forms"].items())
+      forms += fmt::format("{}{} as {}", forms.empty() ? "" : ", ", human_bytes(form["bytes"].integer()),
+                           form["layout"].text());
+    text += fmt::format("stored in {} forms: {}: {}\n", weight["forms"].items().size(),
+                        printable(weight["weight"].text()), printable(forms));
+  }
+  return text;
+}
+
+std::string written_lines(const Json& report) {
+  std::string text;
+  for (const Json& file : report["written"].items()) text += fmt::format("wrote {}\n", printable(file.text()));
+  return text;
+}
+
 }  // namespace
 
 Json compile_report(const CompileSettings& settings, const OutputNames& names, const std::vector<ModelJob>& jobs,
@@ -100,6 +161,7 @@ Json compile_report(const CompileSettings& settings, const OutputNames& names, c
   report.set("status", failed ? "failed" : written ? "compiled" : "up to date");
   report.set("folder", names.folder.empty() ? "." : names.folder);
   report.set("seconds", seconds);
+  report.set("threads", settings.threads);
   report.set("models", std::move(models));
   Json shared;
   if (written || current) {
@@ -109,7 +171,9 @@ Json compile_report(const CompileSettings& settings, const OutputNames& names, c
     shared.set("bytes_without_sharing", group.unshared_bytes);
     shared.set("bytes_saved", group.unshared_bytes - group.packed_bytes);
     shared.set("tensors", group.tensors);
+    shared.set("stored_twice", stored_twice(group.tensors));
   }
+  report.set("written", list_of(written_files(names, jobs, group)));
   report.set("group", std::move(shared));
   return report;
 }
@@ -123,12 +187,12 @@ std::string compile_report_text(const Json& report, const Console& console) {
                good ? human_bytes(model["packed_bytes"].integer()) : "-",
                good ? human_bytes(model["shared"]["bytes"].integer()) : "-", validation_text(model["validation"])});
   }
-  std::string text = table.text() + group_text(report);
+  std::string text = table.text() + tried_lines(report) + forms_text(report["group"]) + group_text(report);
   const std::string& status = report["status"].text();
   if (status == "up to date")
     return text + console.paint(Color::Green, "everything is up to date") + "; nothing written\n";
   const std::string word = console.paint(status == "failed" ? Color::Red : Color::Green, status);
-  return text + fmt::format("{} in {}\n", word, human_seconds(report["seconds"].number()));
+  return text + written_lines(report) + fmt::format("{} in {}\n", word, human_seconds(report["seconds"].number()));
 }
 
 }  // namespace cli

@@ -1,5 +1,6 @@
 #include "cli/compile/report.h"
 #include "cli/text.h"
+#include "cli/trial_inputs.h"
 
 namespace cli {
 
@@ -72,6 +73,9 @@ std::string validation_table(const Json& report) {
               cell(output["elements"].plain(), "number") + cell(output["mismatches"].plain(), "number") +
               cell(output["max_abs"].plain(), "number") + cell(output["allowed_abs"].plain(), "number") +
               cell(output["max_rel"].plain(), "number") + cell(output["cosine"].plain(), "number") + "</tr>\n";
+    if (const std::string shapes = tried_text(validation["tried"]); !shapes.empty())
+      rows += "<tr>" + cell(model["name"].text()) + cell(validation["verdict"].text()) +
+              "<td colspan=\"7\">tried with " + escaped(shapes) + "</td></tr>\n";
     if (!validation["message"].text().empty())
       rows += "<tr>" + cell(model["name"].text()) + cell(validation["verdict"].text()) + "<td colspan=\"7\">" +
               escaped(validation["message"].text()) + "</td></tr>\n";
@@ -113,6 +117,24 @@ std::string tensors_table(const Json& report) {
   return html + "</table>\n";
 }
 
+std::string forms_table(const Json& group) {
+  std::string rows;
+  for (const Json& weight : group["stored_twice"].items())
+    for (const Json& form : weight["forms"].items())
+      rows += "<tr>" + cell(weight["weight"].text(), "what") + cell(form["layout"].text()) +
+              cell(human_bytes(form["bytes"].integer()), "number") + "</tr>\n";
+  if (rows.empty()) return "";
+  return "<h2>Weights stored in several forms</h2><table><tr><th>weight</th><th>form</th>"
+         "<th class=\"number\">size</th></tr>\n" +
+         rows + "</table>\n";
+}
+
+std::string written_list(const Json& report) {
+  std::string items;
+  for (const Json& file : report["written"].items()) items += "<li>" + escaped(file.text()) + "</li>";
+  return items.empty() ? "" : "<h2>Files written</h2><ul>" + items + "</ul>\n";
+}
+
 }  // namespace
 
 std::string compile_report_html(const Json& report) {
@@ -120,7 +142,8 @@ std::string compile_report_html(const Json& report) {
   html += fmt::format("<h1>Compile report: {}</h1>\n<p>Into {}, in {}.</p>\n", escaped(report["status"].text()),
                       escaped(report["folder"].text()), human_seconds(report["seconds"].number()));
   html += models_table(report) + validation_table(report);
-  if (!report["group"].is_null()) html += tensors_table(report);
+  if (!report["group"].is_null()) html += tensors_table(report) + forms_table(report["group"]);
+  html += written_list(report);
   return html + "</body></html>\n";
 }
 

@@ -48,6 +48,7 @@ void CompileFlags::declare(Arguments& arguments) {
   arguments.excludes("--validate", "--no-validate");
   arguments.integer("--validate-timeout", given_.validate_seconds, 1, 604800,
                     "seconds that the reference may take, and then each result (default: 600)");
+  given_.flags.declare(arguments);
   arguments.optional_texts("--freeze-inputs", frozen_, "[NAME]",
                            "make weights of initializers that are also inputs: all, or the one of this name");
   arguments.texts("--pin", given_.pins, "NAME", "a weight that no later swap may change");
@@ -79,6 +80,9 @@ std::vector<std::string> CompileFlags::given() const {
   add(validate_, "--validate");
   add(no_validate_, "--no-validate");
   add(given_.validate_seconds > 0, "--validate-timeout");
+  add(!given_.flags.inputs.empty(), "--input");
+  add(!given_.flags.shapes.empty(), "--shape");
+  add(!given_.flags.dims.empty(), "--dim");
   add(!frozen_.empty(), "--freeze-inputs");
   add(!given_.pins.empty(), "--pin");
   add(given_.defer, "--defer-weights");
@@ -136,6 +140,8 @@ void CompileFlags::check_together(const CompileSettings& settings) {
     throw Failure(kUsage, "--embed is for one model: several would each have a copy of what they share");
   if (settings.embed && !settings.bin_name.empty())
     throw Failure(kUsage, "--bin-name names a weights file, and --embed makes none");
+  if (settings.flags.given() && !settings.validate)
+    throw Failure(kUsage, "--input, --shape and --dim say what results are tried with, and --no-validate tries none");
   if (settings.defer && settings.validate_again)
     throw Failure(kUsage, "--validate runs the result, and --defer-weights leaves it without weights");
   if (settings.validate_seconds > 0 && (settings.defer || !settings.validate))
@@ -166,10 +172,11 @@ CompileSettings CompileFlags::resolve(const Console& console) const {
   settings.compiler = compiler_name(settings.compiler);
   if (!sources_.empty()) settings.sources = sources_;
   if (validate_ || no_validate_) settings.validate = validate_;
-  settings.validate_again = validate_;
+  // Whoever says what to try it with wants it tried.
+  settings.validate_again = validate_ || settings.flags.given();
   settings.jobs = std::max<int64_t>(1, jobs_);
   settings.keep_going = !fail_fast_;
-  if (console.settings().threads > 0) settings.threads = console.settings().threads;
+  if (console.settings().threads >= 0) settings.threads = console.settings().threads;
   add_provider_options(settings);
   for (const std::string& name : frozen_) {
     if (name.empty())

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/arguments.h"
+#include "cli/trial_flags.h"
 
 namespace cli {
 
@@ -25,6 +25,7 @@ struct CompileSettings {
   bool validate_again = false;  // also what is up to date
   int64_t jobs = 1, threads = 0;
   int64_t validate_seconds = 0;  // 0: as usual
+  TrialFlags flags;              // what results are tried with
 
   // What counts for one model: "cpu" unless something says otherwise.
   std::string provider(const std::string& stem) const;

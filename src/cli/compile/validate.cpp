@@ -17,6 +17,7 @@ Json request_for(const StagedCheck& check) {
   for (const std::string& name : check.frozen) frozen.push(name);
   return Json::Object{{"parent", static_cast<int64_t>(::getpid())},
                       {"threads", check.threads},
+                      {"samples", check.samples},
                       {"seed", check.seed},
                       {"memory", check.memory},
                       {"cpu_isa", check.cpu_isa},
@@ -35,13 +36,14 @@ Json verdict(const char* word, const std::string& message) {
 Json validate_staged(const StagedCheck& check) {
   const auto start = std::chrono::steady_clock::now();
   // Paths need not be UTF-8, which is all that JSON takes.
-  const ChildResult child =
-      run_child({std::string(kCheckStaged), request_for(check).dump(), check.model, check.context},
-                std::chrono::seconds(check.seconds));
+  std::vector<std::string> arguments = {std::string(kCheckStaged), request_for(check).dump(), check.model,
+                                        check.context};
+  for (const std::string& argument : check.flags.to_arguments()) arguments.push_back(argument);
+  const ChildResult child = run_child(std::move(arguments), std::chrono::seconds(check.seconds));
   Json result;
   try {
-    // The first thing it writes says that the reference is done.
-    if (child.timed_out && child.output.empty())
+    // What it wrote last says who was running.
+    if (child.timed_out && !child.output.ends_with(kReferenceDone))
       result =
           verdict("inconclusive",
                   fmt::format("the reference needs more than {} s; --validate-timeout gives it more", check.seconds));

@@ -16,8 +16,10 @@ Exit export_weights(const WeightFlags& flags, Console& console) {
   add_source_dirs(flags.source_dirs, options);
   const tenon::Artifact artifact = open_group(group, options);
   check_output(output, flags, group, artifact);
+  console.progress("writing " + flags.output);
   refusing(kFailed, flags.path, [&] { artifact.export_sources(flags.output); });
   const tenon::Source written = refusing(kFailed, flags.output, [&] { return tenon::Source::open(flags.output); });
+  console.end_progress();
   const auto count = static_cast<int64_t>(written.names().size());
   if (console.is_json())
     console.print_document(Json::Object{{"output", flags.output}, {"weights", count}});

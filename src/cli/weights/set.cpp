@@ -173,6 +173,7 @@ class GroupBaker {
     }
     console.end_progress();
     if (flags_.strict && groups_.size() > 1) check_extra(made);
+    check_replaces(made, source);
     if (!problems_.empty()) throw Failure(kFailed, problems_);
     return made;
   }
@@ -196,6 +197,21 @@ class GroupBaker {
     tenon::Artifact baked = old.artifact.bake(takes_some ? source : nothing, options, &report);
     Json merged = merge_reports(Json::parse(report), baked, judges_alone ? std::set<std::string>() : known_);
     return NewGroup{&old, std::move(baked), std::move(merged)};
+  }
+
+  // Nobody asks for new weights to get the old ones: what was given is named wrong, or is for another model.
+  void check_replaces(const std::vector<NewGroup>& made, const tenon::Source& source) {
+    if (!problems_.empty() || std::any_of(made.begin(), made.end(),
+                                          [](const NewGroup& one) { return !one.report["replaced"].items().empty(); }))
+      return;
+    constexpr size_t kShown = 5;
+    const std::vector<std::string> given = source.names(), known(known_.begin(), known_.end());
+    std::string names;
+    for (size_t i = 0; i < std::min(given.size(), kShown); ++i)
+      names += fmt::format("\n  '{}'{}", given[i], suggestion(given[i], known));
+    if (given.size() > kShown) names += fmt::format("\n  and {} more", given.size() - kShown);
+    add_problem(fmt::format("{}: replaces no weight of these models{}{}; 'tenon weights list' shows what they have",
+                            flags_.from, names.empty() ? "" : "; it holds", names));
   }
 
   void check_extra(const std::vector<NewGroup>& made) {
@@ -290,6 +306,14 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
                               human_bytes(result["bytes"].integer())));
 }
 
+void warn_of_open_weights(const Json& result, const Console& console) {
+  const size_t open = result["still_open"].items().size();
+  if (open > 0)
+    console.warning(fmt::format("{}: {} still open; the model cannot run before 'tenon weights set' fills them",
+                                result["outputs"].items()[0].text(),
+                                open == 1 ? "1 weight is" : fmt::format("{} weights are", open)));
+}
+
 }  // namespace
 
 Exit set_weights(const WeightFlags& flags, Console& console) {
@@ -307,11 +331,14 @@ Exit set_weights(const WeightFlags& flags, Console& console) {
   check_taken(made, flags);
   Json results(Json::Array{});
   for (NewGroup& one : made) {
+    console.progress("writing " + path_in(one.old->target, one.old->target.names[0]));
     const Json result =
         refusing(kFailed, one.old->group->paths[0], [&] { return write(one, flags.overwrite || flags.in_place); });
+    warn_of_open_weights(result, console);
     if (!console.is_json()) print_group(result, flags, console);
     results.push(result);
   }
+  console.end_progress();
   if (console.is_json()) console.print_document(Json::Object{{"from", flags.from}, {"groups", std::move(results)}});
   return kDone;
 }

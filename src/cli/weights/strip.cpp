@@ -19,6 +19,7 @@ Exit strip_weights(const WeightFlags& flags, Console& console) {
   tenon::Options options{{"overwrite", flags.overwrite ? "1" : "0"}, {"weights_name", path.stem().string()}};
   options.set("embed", group.embedded() ? "1" : "0");
   Json result;
+  console.progress("writing " + flags.output);
   refusing(kFailed, flags.output, [&] {
     const tenon::Artifact stripped = artifact.strip();
     tenon::Publication staged = stripped.stage(folder, std::vector<std::string>{name}, options);
@@ -29,6 +30,7 @@ Exit strip_weights(const WeightFlags& flags, Console& console) {
     result.set("open_slots", models["models"].items()[0]["open_slots"]);
     staged.publish();
   });
+  console.end_progress();
   if (console.is_json()) {
     console.print_document(result);
   } else {

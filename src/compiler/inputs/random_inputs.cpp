@@ -2,18 +2,12 @@
 
 #include <algorithm>
 
+#include "compiler/inputs/choose_extents.h"
 #include "compiler/inputs/draw_value.h"
 
 namespace tenon {
 
 namespace {
-
-// An extent that the model leaves open: most layers work with these.
-int64_t usual_extent(size_t axis, size_t rank) {
-  if (axis == 0) return 1;
-  if (rank >= 4 && axis >= 2) return 64;
-  return rank == 3 ? 16 : 8;
-}
 
 // Values of the symbols of a graph's inputs.
 class SymbolTable {
@@ -25,16 +19,13 @@ class SymbolTable {
     for (size_t i = 0; i < dims.size(); ++i)
       if (auto name = (*declared.shape)[i].as_symbol()) dims_.emplace(*name, dims[i]);
   }
-  // The extents of a shape; open ones become usual ones.
-  std::vector<int64_t> decide(const std::optional<Shape>& shape) {
+  // Gives the symbols that nobody decided extents that the nodes accept.
+  void decide_rest(const Graph& graph, size_t choice) { dims_ = choose_extents(graph, dims_, choice); }
+  // The extents of a shape.
+  std::vector<int64_t> extents(const std::optional<Shape>& shape) const {
     std::vector<int64_t> dims;
     if (!shape) return dims;
-    for (size_t i = 0; i < shape->size(); ++i) {
-      std::vector<std::string> symbols;
-      (*shape)[i].collect_symbols(symbols);
-      for (const std::string& name : symbols) dims_.emplace(name, usual_extent(i, shape->size()));
-      dims.push_back(std::max<int64_t>(value((*shape)[i]).value_or(1), 0));
-    }
+    for (const Dim& dim : *shape) dims.push_back(std::max<int64_t>(value(dim).value_or(1), 0));
     return dims;
   }
   std::optional<int64_t> find(const std::string& name) const {
@@ -82,7 +73,7 @@ Result<Value> draw_value(const Type& type, std::vector<int64_t> dims, const Acce
       // Three tensors; of sequences inside sequences one each, or deep types would grow without bound.
       const int items = sequence.element.is_tensor() || sequence.element.kind == Type::Kind::Map ? 3 : 1;
       for (int i = 0; i < items; ++i) {
-        TN_ASSIGN_OR_RETURN(Value item, draw_value(sequence.element, symbols.decide(sequence.element.shape), accepted,
+        TN_ASSIGN_OR_RETURN(Value item, draw_value(sequence.element, symbols.extents(sequence.element.shape), accepted,
                                                    symbols, random, budget));
         sequence.items.push_back(std::move(item));
       }
@@ -90,7 +81,7 @@ Result<Value> draw_value(const Type& type, std::vector<int64_t> dims, const Acce
     }
     case Type::Kind::Optional: {
       Optional optional{type.element ? *type.element : Type{}, nullptr};
-      TN_ASSIGN_OR_RETURN(Value item, draw_value(optional.element, symbols.decide(optional.element.shape), accepted,
+      TN_ASSIGN_OR_RETURN(Value item, draw_value(optional.element, symbols.extents(optional.element.shape), accepted,
                                                  symbols, random, budget));
       optional.item = std::make_shared<const Value>(std::move(item));
       return Value(std::move(optional));
@@ -142,8 +133,9 @@ Result<std::vector<Value>> random_inputs(const Graph& graph, const RandomInputOp
       for (size_t i = 0; i < given.size(); ++i) found |= name(i) == wanted;
       if (!found) return error(Code::NotFound, "the model has no input called '{}'", wanted);
     }
+  symbols.decide_rest(graph, options.sizes);
   std::vector<std::vector<int64_t>> dims;
-  for (size_t i = 0; i < given.size(); ++i) dims.push_back(shape_of(i) ? *shape_of(i) : symbols.decide(type(i).shape));
+  for (size_t i = 0; i < given.size(); ++i) dims.push_back(shape_of(i) ? *shape_of(i) : symbols.extents(type(i).shape));
   const auto accepted = accepted_inputs(graph, [&](const std::string& symbol) { return symbols.find(symbol); });
   const auto budget = std::make_shared<MemoryBudget>(options.memory_bytes);
   for (size_t i = 0; i < given.size(); ++i) {

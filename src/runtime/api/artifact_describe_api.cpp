@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "plan/keys.h"
 #include "runtime/api/artifact_handles.h"
@@ -42,6 +43,27 @@ int64_t bytes_of(DType dtype, const std::vector<int64_t>& dims) {
   return storage_bytes(dtype, count_of(dims)).value_or(0);
 }
 
+json typed(const Plan& plan, PlanValueId value, const std::string& name) {
+  return {{"name", name},
+          {"type", value == kNoValue ? std::string("-") : plan.values[static_cast<size_t>(value)].type.to_string()}};
+}
+
+json describe_inputs(const Plan& plan) {
+  json inputs = json::array();
+  for (const PlanInput& input : plan.inputs) {
+    inputs.push_back(typed(plan, input.value, plan.values[static_cast<size_t>(input.value)].name));
+    if (input.default_slot >= 0) inputs.back()["default"] = true;
+  }
+  return inputs;
+}
+
+json describe_outputs(const Plan& plan) {
+  json outputs = json::array();
+  for (size_t i = 0; i < plan.outputs.size(); ++i)
+    outputs.push_back(typed(plan, plan.outputs[i], plan.output_names[i]));
+  return outputs;
+}
+
 json describe_models(const Image& image) {
   const ArtifactContents& contents = image.contents();
   json models = json::array();
@@ -49,13 +71,16 @@ json describe_models(const Image& image) {
     const ModelRecord& model = contents.models[m];
     int64_t packed = 0;
     size_t open = 0;
+    std::set<int32_t> counted;  // slots may share one packed tensor
     for (const int32_t slot : model.slots) {
       open += slot < 0;
-      if (slot < 0) continue;
+      if (slot < 0 || !counted.insert(slot).second) continue;
       const PackedRecord& record = contents.packed[static_cast<size_t>(slot)];
       packed += bytes_of(record.dtype, record.dims);
     }
     models.push_back({{"name", model.name},
+                      {"inputs", describe_inputs(model.program->plan)},
+                      {"outputs", describe_outputs(model.program->plan)},
                       {"plan_key", model.plan_key.hex()},
                       {"source_file", image.source_file(m)},
                       {"source_content", model.source_content.hex()},
@@ -164,6 +189,13 @@ json packed_key_of(const ArtifactContents& contents, int32_t packed) {
   return packed < 0 ? json() : json(contents.packed[static_cast<size_t>(packed)].key.hex());
 }
 
+// Of literals "".
+json source_names(const Program& program, const WeightEntry& entry) {
+  json names = json::array();
+  for (const int32_t id : entry.sources) names.push_back(program.sources[static_cast<size_t>(id)].name);
+  return names;
+}
+
 json describe_weight_program(const Image& image, const ModelRecord& model) {
   const Program& program = *model.program;
   std::vector<std::vector<std::string>> users(program.weight_program.size());
@@ -171,13 +203,11 @@ json describe_weight_program(const Image& image, const ModelRecord& model) {
   json entries = json::array();
   for (size_t slot = 0; slot < program.weight_program.size(); ++slot) {
     const WeightEntry& entry = program.weight_program[slot];
-    json sources = json::array();
-    for (const int32_t id : entry.sources) sources.push_back(program.sources[static_cast<size_t>(id)].name);
     entries.push_back({{"slot", slot},
                        {"expression", ExpressionText(image, model, entry).text()},
                        {"layout", entry.layout},
                        {"packed", packed_key_of(image.contents(), model.slots[slot])},
-                       {"sources", std::move(sources)},
+                       {"sources", source_names(program, entry)},
                        {"guards", describe_guards(program, entry.sources)},
                        {"users", users[slot]}});
   }
@@ -195,14 +225,17 @@ json describe_packed(const Image& image) {
                       {"content", record.content == Hash128() ? json() : json(record.content.hex())},
                       {"bytes", bytes_of(record.dtype, record.dims)},
                       {"models", json::array()},
+                      {"sources", json::array()},
                       {"expression", ""}});
   for (const ModelRecord& model : contents.models)
     for (size_t slot = 0; slot < model.slots.size(); ++slot) {
       if (model.slots[slot] < 0) continue;
       json& entry = packed[static_cast<size_t>(model.slots[slot])];
       if (entry["models"].empty() || entry["models"].back() != model.name) entry["models"].push_back(model.name);
+      const WeightEntry& weight = model.program->weight_program[slot];
       if (entry["expression"].get_ref<const std::string&>().empty())
-        entry["expression"] = ExpressionText(image, model, model.program->weight_program[slot]).text();
+        entry["expression"] = ExpressionText(image, model, weight).text();
+      if (entry["sources"].empty()) entry["sources"] = source_names(*model.program, weight);
     }
   return packed;
 }

@@ -1,10 +1,11 @@
 // Values as JSON, for people and tools.
 #include <charconv>
 #include <cmath>
+#include <cstddef>
+#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "runtime/api/handles.h"
-#include "tensor/compare.h"
 
 using namespace tenon;
 using nlohmann::ordered_json;
@@ -122,6 +123,23 @@ ordered_json describe(const Value& value, size_t max_elements) {
 
 }  // namespace
 
+namespace tenon::api {
+
+Status check_size(const tn_comparison& comparison) {
+  constexpr size_t kFirstVersion = offsetof(tn_comparison, allowed_abs);
+  if (comparison.size >= kFirstVersion) return {};
+  return invalid_argument("comparison->size must be at least {}, it is {}", kFirstVersion, comparison.size);
+}
+
+void fill(const Comparison& c, int64_t ties, tn_comparison& comparison) {
+  const tn_comparison whole = {comparison.size,  c.comparable,  c.elements, c.mismatches,
+                               c.first_mismatch, c.nan_pairs,   c.max_abs,  c.max_rel,
+                               c.cosine,         c.allowed_abs, ties};
+  std::memcpy(&comparison, &whole, std::min(comparison.size, sizeof whole));
+}
+
+}  // namespace tenon::api
+
 extern "C" {
 
 tn_status* tn_value_describe(const tn_value* value, size_t max_elements, char** text) {
@@ -138,12 +156,10 @@ tn_status* tn_value_compare(const tn_value* actual, const tn_value* expected, do
                             tn_comparison* comparison) {
   return api::guarded([&]() -> Status {
     if (!actual || !expected || !comparison) return invalid_argument("the values must not be NULL");
-    if (comparison->size < sizeof(tn_comparison))
-      return invalid_argument("comparison->size must be {}, it is {}", sizeof(tn_comparison), comparison->size);
+    TN_RETURN_IF_ERROR(api::check_size(*comparison));
     if (std::isnan(rtol) || std::isnan(atol)) return invalid_argument("a tolerance must be a number");
     const Comparison c = compare_values(actual->value, expected->value, {rtol, atol});
-    *comparison = {comparison->size, c.comparable, c.elements, c.mismatches, c.first_mismatch,
-                   c.nan_pairs,      c.max_abs,    c.max_rel,  c.cosine};
+    api::fill(c, 0, *comparison);
     return {};
   });
 }

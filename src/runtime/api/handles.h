@@ -10,6 +10,7 @@
 #include "base/float_environment.h"
 #include "runtime/session.h"
 #include "tenon/tenon.h"
+#include "tensor/compare.h"
 
 // What the opaque handles of tenon.h are.
 
@@ -66,6 +67,10 @@ tn_context& context_or_default(tn_context* context);
 std::shared_ptr<ThreadPool> context_pool(tn_context* context);
 tn_session* make_session_handle(std::unique_ptr<Session> session);
 std::unique_ptr<tn_type> make_type_handle(const Type& type);
+
+// For callers that know more fields than this library or fewer.
+Status check_size(const tn_comparison& comparison);
+void fill(const Comparison& result, int64_t ties, tn_comparison& comparison);
 
 // A status handle, or NULL for ok.
 tn_status* to_handle(const Status& status);

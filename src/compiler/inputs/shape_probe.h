@@ -1,0 +1,37 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "ir/graph.h"
+
+namespace tenon {
+
+// How far a graph goes along with extents for the symbols of its inputs.
+struct ProbeResult {
+  size_t accepted = 0;  // nodes, in order, whose rules accept what they get
+  size_t empty = 0;     // values that have no elements
+  bool refused = false;
+
+  friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
+  bool is_better_than(const ProbeResult& other) const {
+    return accepted != other.accepted ? accepted > other.accepted : empty < other.empty;
+  }
+};
+
+// Runs the shape rules of a graph's nodes for concrete extents, without kernels, weights or changes to the graph.
+class ShapeProbe {
+ public:
+  explicit ShapeProbe(const Graph& graph) : graph_(graph) {}
+
+  // Types of inputs, with the symbols `extents` decides put in.
+  ProbeResult probe(const std::map<std::string, int64_t>& extents);
+  // Rules run so far.
+  int64_t rules_run() const { return rules_run_; }
+
+ private:
+  const Graph& graph_;
+  int64_t rules_run_ = 0;
+};
+
+}  // namespace tenon

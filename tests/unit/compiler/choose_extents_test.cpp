@@ -1,0 +1,87 @@
+#include "compiler/inputs/choose_extents.h"
+
+#include <gmock/gmock.h>
+
+#include "compiler/inputs/shape_probe.h"
+#include "ops/convolution.h"
+#include "support/small_graph.h"
+
+namespace tenon {
+namespace {
+
+using test::SmallGraph;
+using testing::ElementsAre;
+using testing::Pair;
+
+const Dim n = Dim::symbol("n"), h = Dim::symbol("h"), w = Dim::symbol("w"), k = Dim::symbol("k");
+
+ValueId zeros(SmallGraph& g, const std::string& name, std::vector<int64_t> dims) {
+  int64_t count = 1;
+  for (const int64_t d : dims) count *= d;
+  return g.weight<float>(name, std::move(dims), std::vector<float>(static_cast<size_t>(count)));
+}
+
+TEST(ChooseExtents, UsualExtentsWhereAllAreAccepted) {
+  SmallGraph g;
+  g.output("y", g.node(OpId::Relu, {g.input("x", DType::Float32, Shape{n, Dim(3), h, w})}));
+  EXPECT_THAT(choose_extents(g.graph, {}, 0), ElementsAre(Pair("h", 64), Pair("n", 1), Pair("w", 64)));
+  // The second choice differs, and not in the same way for both sides of an image.
+  EXPECT_THAT(choose_extents(g.graph, {}, 1), ElementsAre(Pair("h", 32), Pair("n", 2), Pair("w", 64)));
+  EXPECT_THAT(choose_extents(g.graph, {{"n", 7}}, 1), ElementsAre(Pair("h", 32), Pair("n", 7), Pair("w", 64)));
+}
+
+TEST(ChooseExtents, ImagesWithTheChannelsLast) {
+  SmallGraph g;
+  g.output("y", g.node(OpId::Relu, {g.input("x", DType::Float32, Shape{n, h, w, Dim(3)})}));
+  EXPECT_THAT(choose_extents(g.graph, {}, 0), ElementsAre(Pair("h", 64), Pair("n", 1), Pair("w", 64)));
+}
+
+TEST(ChooseExtents, FeaturesFollowFromWeights) {
+  SmallGraph g;
+  g.output("y", g.node(OpId::MatMul, {g.input("x", DType::Float32, Shape{n, k}), zeros(g, "w", {48, 5})}));
+  EXPECT_THAT(choose_extents(g.graph, {}, 0), ElementsAre(Pair("k", 48), Pair("n", 1)));
+  EXPECT_THAT(choose_extents(g.graph, {}, 1), ElementsAre(Pair("k", 48), Pair("n", 2)));
+}
+
+TEST(ChooseExtents, BothSidesOfAnImageThatIsFlattened) {
+  // 4 channels of 15 x 15 remain of 32 x 32.
+  SmallGraph g;
+  const ValueId x = g.input("x", DType::Float32, Shape{n, Dim(3), h, w});
+  ConvParams params;
+  params.window.strides = {2, 2};
+  const ValueId c = g.node(OpId::Conv, {x, zeros(g, "filter", {4, 3, 3, 3})}, Params::of(params));
+  g.output("y", g.node(OpId::MatMul, {g.node(OpId::Flatten, {c}), zeros(g, "w", {900, 2})}));
+  EXPECT_THAT(choose_extents(g.graph, {}, 0), ElementsAre(Pair("h", 32), Pair("n", 1), Pair("w", 32)));
+}
+
+TEST(ChooseExtents, MultiplesThatAReshapeNeeds) {
+  SmallGraph g;
+  const ValueId x = g.input("x", DType::Float32, Shape{n, k});
+  g.output("y", g.node(OpId::Reshape, {x, g.weight<int64_t>("shape", {2}, {-1, 49})}));
+  EXPECT_EQ(choose_extents(g.graph, {}, 0).at("k") % 49, 0);
+  EXPECT_GT(choose_extents(g.graph, {}, 0).at("k"), 0);
+}
+
+TEST(ChooseExtents, LargeEnoughForAWindow) {
+  // Nothing is left of fewer than 400 samples.
+  SmallGraph g;
+  const ValueId x = g.input("x", DType::Float32, Shape{n, Dim(1), k});
+  g.output("y", g.node(OpId::Conv, {x, zeros(g, "filter", {1, 1, 400})}));
+  EXPECT_GE(choose_extents(g.graph, {}, 0).at("k"), 400);
+  EXPECT_LE(choose_extents(g.graph, {}, 0).at("k"), 512);
+}
+
+TEST(ShapeProbe, CountsWhatIsAccepted) {
+  SmallGraph g;
+  const ValueId x = g.input("x", DType::Float32, Shape{n, k});
+  const ValueId y = g.node(OpId::Relu, {x});
+  g.output("y", g.node(OpId::MatMul, {y, zeros(g, "w", {3, 5})}));
+  ShapeProbe probe(g.graph);
+  EXPECT_EQ(probe.probe({{"n", 1}, {"k", 4}}), (ProbeResult{1, 0, true}));
+  EXPECT_EQ(probe.probe({{"n", 1}, {"k", 3}}), (ProbeResult{2, 0, false}));
+  EXPECT_EQ(probe.probe({{"n", 0}, {"k", 3}}), (ProbeResult{2, 2, false}));
+  EXPECT_EQ(probe.rules_run(), 6);
+}
+
+}  // namespace
+}  // namespace tenon
