@@ -40,7 +40,7 @@ struct RunState {
   uint64_t seed = 0;
   uint64_t random_draws = 0;  // numbers the random steps of this run
   int depth = 0;
-  ThreadPool* pool = nullptr;  // null: the caller's thread alone
+  ThreadPool* pool = nullptr;                         // null: the caller's thread alone
   int max_helpers = std::numeric_limits<int>::max();  // of the pool's workers
   // Memory of plans that run once, one after the other: the next one uses what the last one had. Null: plans keep
   // theirs for their next run.

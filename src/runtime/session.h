@@ -16,9 +16,9 @@ namespace tenon {
 struct SessionOptions {
   Limits limits;
   uint64_t seed = 0;
-  std::shared_ptr<ThreadPool> pool;  // helps with runs; null: each runs on its caller's thread alone
+  std::shared_ptr<ThreadPool> pool;                   // helps with runs; null: each runs on its caller's thread alone
   int max_helpers = std::numeric_limits<int>::max();  // workers of the pool that help one run
-  std::optional<Hash128> plan_key;   // when it is known already
+  std::optional<Hash128> plan_key;                    // when it is known already
 };
 
 struct RunOptions {
