@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace tenon {
 
@@ -22,7 +23,7 @@ Result<std::shared_ptr<const Artifact>> find_weights_file(const ConfinedFolders&
   const std::string ending = "-" + id.hex().substr(0, 8) + ".bin";
   const auto is_named_so = [&](const std::string& name) { return name.ends_with(ending); };
   TN_ASSIGN_OR_RETURN(auto names, folders.names());
-  std::ranges::stable_partition(names, is_named_so);
+  std::ranges::sort(names, {}, [&](const std::string& name) { return std::pair(!is_named_so(name), name); });
   std::string reasons;
   for (const std::string& name : names) {
     auto file = folders.open(name);
