@@ -16,21 +16,24 @@ constexpr uint32_t kDefaultControl = 0x1f80;
 }  // namespace
 
 // Control and status are one register.
-DefaultFloatEnvironment::DefaultFloatEnvironment() : control_(_mm_getcsr()) {
-  if (control_ != kDefaultControl) _mm_setcsr(kDefaultControl);
+DefaultFloatEnvironment::DefaultFloatEnvironment() : saved_(_mm_getcsr()) {
+  if (saved_ != kDefaultControl) _mm_setcsr(kDefaultControl);
 }
-DefaultFloatEnvironment::~DefaultFloatEnvironment() { _mm_setcsr(static_cast<uint32_t>(control_)); }
+DefaultFloatEnvironment::~DefaultFloatEnvironment() { _mm_setcsr(static_cast<uint32_t>(saved_)); }
 
 #else
 
+// Control in the low half, status in the high one; both registers have 32 bits that mean something.
 DefaultFloatEnvironment::DefaultFloatEnvironment() {
-  asm volatile("mrs %0, fpcr" : "=r"(control_));
-  asm volatile("mrs %0, fpsr" : "=r"(status_));
-  if (control_ != 0) asm volatile("msr fpcr, %0" ::"r"(uint64_t{0}));
+  uint64_t control = 0, status = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  asm volatile("mrs %0, fpsr" : "=r"(status));
+  saved_ = (control & 0xffffffff) | status << 32;
+  asm volatile("msr fpcr, %0" ::"r"(uint64_t{0}));
 }
 DefaultFloatEnvironment::~DefaultFloatEnvironment() {
-  if (control_ != 0) asm volatile("msr fpcr, %0" ::"r"(control_));
-  asm volatile("msr fpsr, %0" ::"r"(status_));
+  asm volatile("msr fpcr, %0" ::"r"(saved_ & 0xffffffff));
+  asm volatile("msr fpsr, %0" ::"r"(saved_ >> 32));
 }
 
 #endif

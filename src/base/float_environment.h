@@ -16,7 +16,7 @@ class DefaultFloatEnvironment {
   DefaultFloatEnvironment& operator=(const DefaultFloatEnvironment&) = delete;
 
  private:
-  uint64_t control_, status_ = 0;
+  uint64_t saved_;
 };
 
 }  // namespace tenon

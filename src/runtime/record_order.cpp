@@ -25,7 +25,10 @@ template <class Record, class Key>
 Order order_by(std::vector<Record>& records, Key key) {
   std::vector<size_t> sorted(records.size());
   std::iota(sorted.begin(), sorted.end(), size_t{0});
-  std::ranges::stable_sort(sorted, [&](size_t a, size_t b) { return key(records[a]) < key(records[b]); });
+  std::ranges::sort(sorted, [&](size_t a, size_t b) {
+    const auto left = key(records[a]), right = key(records[b]);
+    return left != right ? left < right : a < b;
+  });
   Order order;
   order.place.resize(records.size());
   std::vector<Record> result;
