@@ -27,18 +27,42 @@ Json ComparedOutput::json() const {
                       {"cosine", cosine},     {"allowed_abs", allowed_abs}};
 }
 
-std::string verdict_of(const std::vector<ComparedOutput>& outputs) {
-  bool same = true, nan = false;
-  for (const ComparedOutput& output : outputs) {
-    same = same && output.same();
-    nan = nan || output.nan > 0;
-  }
-  return !same ? "different" : nan ? "inconclusive" : "same";
+namespace {
+
+bool all_same(const std::vector<ComparedOutput>& outputs) {
+  return std::all_of(outputs.begin(), outputs.end(), [](const ComparedOutput& output) { return output.same(); });
 }
 
-std::string verdict_message(const std::string& verdict) {
-  if (verdict == "different") return "the compiled model gives other numbers than the reference";
-  return verdict == "inconclusive" ? "the reference gives NaN" : "";
+// What keeps outputs that agree from showing anything, or "".
+std::string emptiness_of(const std::vector<ComparedOutput>& outputs) {
+  int64_t elements = 0, nan = 0;
+  for (const ComparedOutput& output : outputs) {
+    elements += output.elements;
+    nan += output.nan;
+  }
+  if (nan > 0) return "the reference gives NaN";
+  return elements == 0 && !outputs.empty() ? "the outputs have no elements" : "";
+}
+
+}  // namespace
+
+std::string verdict_of(const std::vector<ComparedOutput>& outputs) {
+  if (!all_same(outputs)) return "different";
+  return emptiness_of(outputs).empty() ? "same" : "inconclusive";
+}
+
+std::string verdict_message(const std::vector<ComparedOutput>& outputs) {
+  return all_same(outputs) ? emptiness_of(outputs) : "the compiled model gives other numbers than the reference";
+}
+
+std::string ComparedSets::add(const std::vector<tn_comparison>& comparisons) {
+  std::vector<ComparedOutput> set(comparisons.size());
+  for (size_t i = 0; i < comparisons.size(); ++i) set[i].add(comparisons[i]);
+  std::string why = all_same(set) ? emptiness_of(set) : "";
+  shows_something_ = shows_something_ || why.empty();
+  std::vector<ComparedOutput>& outputs = why.empty() ? shown_ : nothing_;
+  for (size_t i = 0; i < comparisons.size(); ++i) outputs[i].add(comparisons[i]);
+  return why;
 }
 
 std::string output_result(const Json& output) {

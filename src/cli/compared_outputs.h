@@ -21,10 +21,23 @@ struct ComparedOutput {
   Json json() const;
 };
 
-// "same", "different", or "inconclusive" when numbers are NaN in both.
+// "same", "different", or "inconclusive" when numbers are NaN in both or there are none.
 std::string verdict_of(const std::vector<ComparedOutput>& outputs);
-// What is wrong, in a sentence; "" for "same".
-std::string verdict_message(const std::string& verdict);
+
+// The outputs of a model over sets of inputs. Sets that show nothing count only when there are no others.
+class ComparedSets {
+ public:
+  explicit ComparedSets(std::vector<ComparedOutput> outputs) : shown_(outputs), nothing_(std::move(outputs)) {}
+  // One comparison per output. Why the set shows nothing, or "".
+  std::string add(const std::vector<tn_comparison>& comparisons);
+  const std::vector<ComparedOutput>& outputs() const { return shows_something_ ? shown_ : nothing_; }
+
+ private:
+  std::vector<ComparedOutput> shown_, nothing_;
+  bool shows_something_ = false;
+};
+// What is wrong, in a sentence; "" when all are the same.
+std::string verdict_message(const std::vector<ComparedOutput>& outputs);
 // "same", "3 of 8 differ, allowed 1e-06", ...: of one output as json() has it.
 std::string output_result(const Json& output);
 

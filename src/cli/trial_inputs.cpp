@@ -39,9 +39,9 @@ bool TrialInputs::was_tried(const Json& inputs) const {
   return std::any_of(tried_.begin(), tried_.end(), [&](const Shapes& s) { return s.inputs.dump() == text; });
 }
 
-void TrialInputs::for_each(const std::function<void(const Values&)>& run) {
+void TrialInputs::for_each(const std::function<std::string(const Values&)>& run) {
   std::optional<tenon::Error> refusal;
-  std::vector<size_t> accepted;
+  std::vector<size_t> accepted, useless;
   const auto wants_more = [&] { return samples_ == 0 || made_ < samples_; };
   for (int64_t sizes = 0; sizes < kChoices && wants_more(); ++sizes) {
     // The first two cost about the same; the others are for models that refuse these.
@@ -49,23 +49,27 @@ void TrialInputs::for_each(const std::function<void(const Values&)>& run) {
     const Values values = make(sizes);
     Json types = types_of(values);
     if (was_tried(types)) continue;
-    tried_.push_back({std::move(types), sizes, 0, ""});
+    tried_.push_back({std::move(types), sizes, 0, "", ""});
     try {
-      run(values);
+      tried_.back().shows_nothing = run(values);
     } catch (const tenon::Error& error) {
       if (!may_be_about_shapes(error)) throw;
       tried_.back().refused = error.what();
       if (!refusal) refusal = error;
       continue;
     }
-    accepted.push_back(tried_.size() - 1);
+    (tried_.back().shows_nothing.empty() ? accepted : useless).push_back(tried_.size() - 1);
     tried_.back().sets = 1;
-    ++made_;
+    if (tried_.back().shows_nothing.empty()) ++made_;
     // The same values again would show nothing new.
     if (!values.empty() && std::all_of(given_.begin(), given_.end(), [](const tenon::Value& v) { return bool(v); }))
       return;
   }
-  if (accepted.empty() && refusal) throw *refusal;
+  if (accepted.empty() && useless.empty() && refusal) throw *refusal;
+  if (accepted.empty() && !useless.empty()) {
+    accepted = {useless[0]};
+    made_ = 1;
+  }
   for (; !accepted.empty() && made_ < samples_; ++made_) {
     Shapes& shapes = tried_[accepted[static_cast<size_t>(made_) % accepted.size()]];
     run(make(shapes.sizes));
@@ -81,16 +85,17 @@ Json TrialInputs::tried() const {
       entry.set("sets", shapes.sets);
     else
       entry.set("refused", shapes.refused);
+    if (!shapes.shows_nothing.empty()) entry.set("shows_nothing", shapes.shows_nothing);
     list.push(std::move(entry));
   }
   return list;
 }
 
 std::string tried_text(const Json& tried) {
-  const auto joined = [&](bool refused) {
+  const auto joined = [&](bool useful) {
     std::string text;
     for (const Json& shapes : tried.items()) {
-      if (shapes["refused"].is_null() == refused) continue;
+      if ((shapes["refused"].is_null() && shapes["shows_nothing"].is_null()) != useful) continue;
       std::string inputs;
       for (const auto& [name, type] : shapes["inputs"].entries())
         inputs += fmt::format("{}{} {}", inputs.empty() ? "" : ", ", name, type.text());
@@ -98,8 +103,8 @@ std::string tried_text(const Json& tried) {
     }
     return printable(text);
   };
-  const std::string accepted = joined(false);
-  return accepted.empty() ? joined(true) : accepted;
+  const std::string useful = joined(true);
+  return useful.empty() ? joined(false) : useful;
 }
 
 }  // namespace cli

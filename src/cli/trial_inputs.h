@@ -21,17 +21,18 @@ class TrialInputs {
   TrialInputs(const tenon::Model& model, Fill fill, Values given, int64_t samples, int64_t seed)
       : model_(model), fill_(std::move(fill)), given_(std::move(given)), samples_(samples), seed_(seed) {}
 
-  // Calls run with each set. A tenon::Error that comes out of it means that these shapes are refused: others are tried
-  // then, and the first error goes on when there are none.
-  void for_each(const std::function<void(const Values&)>& run);
-  // What was tried, in order: [{inputs: {NAME: TYPE}, sets} or {inputs, refused: why}].
+  // Calls run with each set. A tenon::Error that comes out of it means that these shapes are refused, and text (why)
+  // that the set shows nothing: others are tried then. When all are refused, the first error goes on; when none shows
+  // anything, it stays with those that were run.
+  void for_each(const std::function<std::string(const Values&)>& run);
+  // What was tried, in order: [{inputs: {NAME: TYPE}, sets, shows_nothing: why} or {inputs, refused: why}].
   Json tried() const;
 
  private:
   struct Shapes {
     Json inputs;
     int64_t sizes = 0, sets = 0;
-    std::string refused;
+    std::string refused, shows_nothing;  // why, or ""
   };
 
   Values make(int64_t sizes) const;
@@ -45,8 +46,8 @@ class TrialInputs {
   std::vector<Shapes> tried_;
 };
 
-// "x float[1, 3, 64, 64]; x float[2, 3, 32, 64]": the shapes of tried() that were accepted, or when there is none those
-// that were refused.
+// "x float[1, 3, 64, 64]; x float[2, 3, 32, 64]": the shapes of tried() that show something, or when there is none the
+// others.
 std::string tried_text(const Json& tried);
 
 }  // namespace cli

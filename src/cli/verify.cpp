@@ -141,30 +141,34 @@ class Verify final : public Command {
     const Forms forms{model, expected_model, actual, expected, judge};
     TrialInputs inputs(maker, fill(maker), by_name(model, given_, maker), samples_, seed_);
     int64_t sample = 0;
+    ComparedSets sets(rows_);
     const auto run = [&](const TrialInputs::Values& made) {
       console.progress(fmt::format("comparing {}: set {} of {}", path_, ++sample, samples_));
-      compare_sample(forms, by_name(maker, made, model), by_name(maker, made, expected_model));
+      return sets.add(compare_sample(forms, by_name(maker, made, model), by_name(maker, made, expected_model)));
     };
     refusing(kCannotRun, expected_path(), [&] { inputs.for_each(run); });
+    rows_ = sets.outputs();
     tried_ = inputs.tried();
     console.end_progress();
   }
 
-  void compare_sample(const Forms& forms, const std::vector<tenon::Value>& inputs,
-                      const std::vector<tenon::Value>& expected_inputs) {
+  std::vector<tn_comparison> compare_sample(const Forms& forms, const std::vector<tenon::Value>& inputs,
+                                            const std::vector<tenon::Value>& expected_inputs) {
     const auto wanted = forms.expected.run(expected_inputs);
     const auto got = refusing(kCannotRun, path_, [&] { return forms.actual.run(inputs); });
     bool same = true;
+    std::vector<tn_comparison> comparisons;
     for (size_t i = 0; i < rows_.size(); ++i) {
       const tn_comparison c =
           forms.judge.compare(rows_[i].name, got[pairs_[i].first], wanted[pairs_[i].second], expected_inputs);
       same = same && c.comparable && c.mismatches == 0;
-      rows_[i].add(c);
+      comparisons.push_back(c);
     }
-    if (!bisect_ || same || first_) return;
+    if (!bisect_ || same || first_) return comparisons;
     // Compiled models have fewer values than nodes; two models differ in their reference forms as well.
     if (!other_.empty() && !tenon::is_context_file(path_)) find_model_difference(forms, inputs, expected_inputs);
     if (!first_) find_difference(forms, got, wanted, expected_inputs);
+    return comparisons;
   }
 
   void find_model_difference(const Forms& forms, const std::vector<tenon::Value>& inputs,

@@ -83,6 +83,39 @@ class TestShapes:
         validation = tenon("compile", "-m", "m.onnx", "--format", "json").json["models"][0]["validation"]
         assert validation["tried"] == [{"inputs": {"x": "float[3]"}, "sets": 1}]
 
+    def test_sets_that_show_nothing_give_way_to_others(self, tenon, tmp_path):
+        # Nothing is left of 100 numbers or fewer.
+        nodes = [helper.make_node("Slice", ["x", "from", "to"], ["y"])]
+        weights = {"from": np.array([0, 100]), "to": np.array([2**40, 2**40])}
+        models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", ["n", "k"])], [models.tensor("y", None)], weights)
+        document = tenon("verify", "m.onnx", "--samples", "1", "--format", "json").json
+        assert document["verdict"] == "same" and document["outputs"][0]["elements"] > 0
+
+    def test_numbers_that_are_nan_for_short_inputs(self, tenon, tmp_path):
+        # 0 / 0 for up to 12 numbers, which no rule can tell.
+        nodes = [helper.make_node("Size", ["x"], ["size"]), helper.make_node("Cast", ["size"], ["count"], to=1),
+                 helper.make_node("Sub", ["count", "few"], ["rest"]), helper.make_node("Relu", ["rest"], ["left"]),
+                 helper.make_node("Div", ["left", "left"], ["one"]), helper.make_node("Mul", ["x", "one"], ["y"])]
+        models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [1, "k"])], [models.tensor("y", [1, "k"])],
+                    {"few": np.array(12, np.float32)})
+        document = tenon("verify", "m.onnx", "--format", "json").json
+        assert document["verdict"] == "same" and document["outputs"][0]["nan"] == 0
+        assert [e.get("shows_nothing") for e in document["tried"]] == ["the reference gives NaN"] * 2 + [None]
+
+    def test_branches_that_need_two_extents(self, tenon, tmp_path):
+        """Extents that only the nodes inside a branch tell, and no single one of which helps alone."""
+        def branch(name):
+            nodes = [helper.make_node("MatMul", ["x", "w"], [f"{name}.p"]),
+                     helper.make_node("MatMul", ["v", f"{name}.p"], [name])]
+            return helper.make_graph(nodes, name, [], [models.tensor(name, None)])
+
+        nodes = [helper.make_node("If", ["c"], ["y"], then_branch=branch("a"), else_branch=branch("b"))]
+        inputs = [models.tensor("c", [], TensorProto.BOOL), models.tensor("x", [7, "k"]), models.tensor("v", [3, "m"])]
+        models.save(tmp_path / "m.onnx", nodes, inputs, [models.tensor("y", None)], models.weights_of({"w": (48, 5)}))
+        validation = tenon("compile", "-m", "m.onnx", "--format", "json").json["models"][0]["validation"]
+        assert validation["verdict"] == "same"
+        assert shapes_of(validation["tried"])[0] == {"c": "bool[]", "x": "float[7, 48]", "v": "float[3, 7]"}
+
     def test_what_no_size_helps(self, tenon, tmp_path):
         # The flattened image would have to be of a size that no image has.
         image(tmp_path / "m.onnx", flat=901)
@@ -110,7 +143,8 @@ class TestFlags:
         np.save(tmp_path / "x.npy", np.full((3, 2), np.nan, np.float32))
         result = tenon("compile", "-m", linear, "--input", "x=x.npy", "--format", "json").json["models"][0]
         assert result["validation"]["verdict"] == "inconclusive" and result["validation"]["outputs"][0]["nan"] == 6
-        assert result["validation"]["tried"] == [{"inputs": {"x": "float[3, 2]"}, "sets": 1}]
+        assert result["validation"]["tried"] == [
+            {"inputs": {"x": "float[3, 2]"}, "sets": 1, "shows_nothing": "the reference gives NaN"}]
 
     def test_compiled_models(self, tenon, compiled):
         document = tenon("verify", compiled, "--dim", "n=6", "--samples", "2", "--format", "json").json

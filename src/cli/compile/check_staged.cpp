@@ -23,8 +23,6 @@ class Check {
   Json run() {
     // That the result can be loaded is to be seen whatever the reference does.
     const tenon::Session compiled(context_, compiled_, session_options());
-    for (size_t i = 0; i < model_.output_count(); ++i)
-      outputs_.push_back({model_.output_name(i), model_.output_type(i).text()});
     given_.resolve_shapes(model_);
     TrialInputs inputs(model_, fill(), given_.read_given(model_), request_["samples"].integer(),
                        request_["seed"].integer());
@@ -34,7 +32,6 @@ class Check {
       result_.set("verdict", "inconclusive");
       result_.set("message", std::string("the reference cannot run it: ") + error.what());
       result_.set("short_of_memory", error.code() == TN_RESOURCE_LIMIT);
-      outputs_.clear();
     }
     return finish(inputs);
   }
@@ -70,15 +67,22 @@ class Check {
     options.set("provider", "reference");
     const tenon::Session reference(context_, model_, options);
     const Judge judge(model_, context_, request_["rtol"].number(), request_["atol"].number());
+    std::vector<ComparedOutput> outputs;
+    for (size_t i = 0; i < model_.output_count(); ++i)
+      outputs.push_back({model_.output_name(i), model_.output_type(i).text()});
+    ComparedSets sets(outputs);
     inputs.for_each([&](const TrialInputs::Values& values) {
       const auto wanted = reference.run(values);
       // White space to whoever reads the result, and to whoever waits the news that the reference is done.
       std::cout << kReferenceDone << std::flush;
       const auto got = run_compiled(compiled, values);
       std::cout << kCompiledDone << std::flush;
+      std::vector<tn_comparison> comparisons;
       for (size_t i = 0; i < wanted.size(); ++i)
-        outputs_[i].add(judge.compare(outputs_[i].name, got[i], wanted[i], values));
+        comparisons.push_back(judge.compare(outputs[i].name, got[i], wanted[i], values));
+      return sets.add(comparisons);
     });
+    outputs_ = sets.outputs();
   }
   // What only the compiled model refuses is its fault.
   static std::vector<tenon::Value> run_compiled(const tenon::Session& compiled, const TrialInputs::Values& values) {
@@ -91,9 +95,8 @@ class Check {
 
   Json finish(const TrialInputs& inputs) {
     if (result_["verdict"].is_null()) {
-      const std::string verdict = verdict_of(outputs_);
-      result_.set("verdict", verdict);
-      result_.set("message", verdict_message(verdict));
+      result_.set("verdict", verdict_of(outputs_));
+      result_.set("message", verdict_message(outputs_));
     }
     Json rows(Json::Array{});
     for (const ComparedOutput& output : outputs_) rows.push(output.json());

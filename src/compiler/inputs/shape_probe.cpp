@@ -65,6 +65,7 @@ class Walk {
     for (const GraphNode& node : facts_.graph.nodes) {
       if (!accepts(node)) {
         result.refused = true;
+        result.inside = furthest_inside_;
         break;
       }
       ++result.accepted;
@@ -99,6 +100,7 @@ class Walk {
     ++rules_run_;
     if (node.op == OpId::Unsupported) return true;
     branches_.clear();
+    furthest_inside_ = 0;
     // Each body once, or nested ones would cost as much as there are paths through them.
     for (size_t i = 0; node.op == OpId::If && i < node.bodies.size(); ++i)
       branches_.push_back(branch_types(*node.bodies[i]));
@@ -129,9 +131,10 @@ class Walk {
       inside.known[static_cast<size_t>(c.inner)] = facts_.elements(c.outer);
     }
     Walk walk(inside);
-    const bool refused = walk.run().refused;
+    const ProbeResult result = walk.run();
     rules_run_ += walk.rules_run();
-    if (refused) return std::nullopt;
+    furthest_inside_ = std::max(furthest_inside_, result.accepted + result.inside);
+    if (result.refused) return std::nullopt;
     std::vector<Type> types;
     for (const ValueId v : body.outputs) types.push_back(v == kNone ? Type{} : *inside.type(v));
     return types;
@@ -157,6 +160,7 @@ class Walk {
   }
 
   std::vector<BranchTypes> branches_;  // of the If that is looked at
+  size_t furthest_inside_ = 0;         // nodes that one of them accepts
   Facts& facts_;
   int fresh_ = 0;
   int64_t rules_run_ = 0;

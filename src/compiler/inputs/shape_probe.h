@@ -12,10 +12,12 @@ struct ProbeResult {
   size_t accepted = 0;  // nodes, in order, whose rules accept what they get
   size_t empty = 0;     // values that have no elements
   bool refused = false;
+  size_t inside = 0;  // nodes that the better branch of the If which refuses accepts
 
   friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
   bool is_better_than(const ProbeResult& other) const {
-    return accepted != other.accepted ? accepted > other.accepted : empty < other.empty;
+    if (accepted != other.accepted) return accepted > other.accepted;
+    return inside != other.inside ? inside > other.inside : empty < other.empty;
   }
 };
 
