@@ -27,7 +27,7 @@ class BenchmarkRun final : public KernelServices {
   Status check_cancelled() override { return {}; }
   const std::shared_ptr<MemoryBudget>& budget() override { return budget_; }
   uint64_t random_stream() override { return 0; }
-  int64_t max_loop_iterations() override { return 0; }
+  Status count_iterations(int64_t) override { return {}; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override { pool_.parallel_for(chunks, body); }
   ThreadPool& pool() { return pool_; }
 

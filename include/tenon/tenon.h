@@ -96,9 +96,9 @@ TN_API void tn_options_release(tn_options* options);
  *            what they do; 5,000,000; when it is not set, functions make at most 100 times the nodes of the file, or
  *            100,000 if that is more)
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what
- *            the machine or container has), loop_limit=N (iterations of one Loop; 10,000,000), cpu_isa=NAME (kernels
- *            of the whole process use at most this instruction set, one of "isas" in tn_system_json; not while
- *            sessions run)
+ *            the machine or container has), loop_limit=N (iterations of all loops of a run; 10,000,000),
+ *            cpu_isa=NAME (kernels of the whole process use at most this instruction set, one of "isas" in
+ *            tn_system_json; not while sessions run)
  *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, threads=N (a run uses
  *            at most this many of its context's, the caller's included; 0: all), dim:NAME=N (a symbolic dimension of
  *            the model becomes a fixed one), denotation:NAME=N (the same for input dimensions with this denotation),

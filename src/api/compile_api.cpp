@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <system_error>
 #include <thread>
 
 #include "api/model_handle.h"
@@ -12,6 +13,7 @@
 #include "compiler/built_image.h"
 #include "plan/tensor_bytes.h"
 #include "runtime/api/artifact_handles.h"
+#include "runtime/within_memory.h"
 
 using namespace tenon;
 
@@ -111,12 +113,17 @@ Result<std::vector<ModelToBuild>> compile_all(const CompileRequest& request, std
   std::vector<std::optional<Result<ModelToBuild>>> made(models.size());
   std::atomic<size_t> next{0};
   const auto work = [&] {
-    for (size_t i; (i = next++) < models.size();) made[i].emplace(compile_one(request, models[i]->model, names[i]));
+    for (size_t i; (i = next++) < models.size();)
+      made[i].emplace(within_memory([&] { return compile_one(request, models[i]->model, names[i]); }));
   };
   {
     std::vector<std::jthread> helpers;
     const size_t jobs = std::min(static_cast<size_t>(request.jobs), models.size());
-    for (size_t i = 1; i < jobs; ++i) helpers.emplace_back(work);
+    try {
+      for (size_t i = 1; i < jobs; ++i) helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+      // The system gives no more threads; this one and those there are do the work.
+    }
     work();
   }
   std::vector<ModelToBuild> all;

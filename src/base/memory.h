@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 #include "base/status.h"
@@ -18,15 +19,24 @@ class MemoryBudget {
 
   // Reserves bytes, or says which limit stands in the way.
   Status reserve(int64_t bytes);
+  // Frees memory that is kept for speed alone. Called before a reservation is refused, from any thread that reserves,
+  // so reserve with no lock held that this takes. Set it before the budget is shared, or when nobody reserves any more.
+  void set_reclaim(std::function<void()> reclaim) { reclaim_ = std::move(reclaim); }
+  void reclaim() const {
+    if (reclaim_) reclaim_();
+  }
   void release(int64_t bytes) { used_.fetch_sub(bytes, std::memory_order_relaxed); }
   int64_t used() const { return used_.load(std::memory_order_relaxed); }
   int64_t peak() const { return peak_.load(std::memory_order_relaxed); }
   int64_t limit() const { return limit_; }
 
  private:
+  bool try_reserve(int64_t bytes);
+
   int64_t limit_;
   std::atomic<int64_t> used_{0};
   std::atomic<int64_t> peak_{0};
+  std::function<void()> reclaim_;
 };
 
 // An owned, 64-byte aligned block. Padded by one cache line that kernels may read but not write.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <system_error>
 
 #include "base/cpu.h"
 #include "base/float_environment.h"
@@ -27,7 +28,12 @@ void pause() {
 int ThreadPool::default_workers() { return std::max(0, static_cast<int>(cpu_info().quota) - 1); }
 
 ThreadPool::ThreadPool(int workers) {
-  for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { worker_loop(); });
+  threads_.reserve(static_cast<size_t>(std::max(0, workers)));
+  try {
+    for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { worker_loop(); });
+  } catch (const std::system_error&) {
+    // The system gives no more threads; loops take those there are.
+  }
 }
 
 ThreadPool::~ThreadPool() {
@@ -38,9 +44,14 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::Job::work() {
-  for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < chunks;
-       i = next.fetch_add(1, std::memory_order_relaxed))
-    body(i);
+  try {
+    for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < chunks;
+         i = next.fetch_add(1, std::memory_order_relaxed))
+      body(i);
+  } catch (...) {
+    next.store(chunks, std::memory_order_relaxed);
+    if (!failed.exchange(true, std::memory_order_relaxed)) failure = std::current_exception();
+  }
 }
 
 void ThreadPool::parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body, int max_helpers) {
@@ -65,6 +76,7 @@ void ThreadPool::parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body, i
       std::this_thread::yield();
   }
   busy_.store(false, std::memory_order_release);
+  if (job.failure) std::rethrow_exception(std::move(job.failure));
 }
 
 bool ThreadPool::enter() {

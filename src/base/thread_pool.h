@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <thread>
 #include <vector>
@@ -26,7 +27,8 @@ class ThreadPool {
 
   // Calls body(i) once for every i in [0, chunks) and returns when all calls have. Chunks are claimed in order by the
   // caller and at most max_helpers workers. A call from inside a body, or while the workers help another caller, runs
-  // on this thread alone.
+  // on this thread alone. When a call throws, chunks that nobody has begun are skipped and the first exception leaves
+  // parallel_for, on the caller's thread, after all helpers have left the body.
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body, int max_helpers = std::numeric_limits<int>::max());
 
  private:
@@ -35,6 +37,8 @@ class ThreadPool {
     int64_t chunks;
     uint32_t max_helpers;
     std::atomic<int64_t> next{0};
+    std::atomic<bool> failed{false};
+    std::exception_ptr failure{};  // written by whoever sets `failed`, read when all have left
     void work();
   };
 

@@ -215,6 +215,11 @@ Status GraphImporter::check_version(const wire::Node& node, std::string_view dom
 }
 
 Status GraphImporter::import_node(const wire::Node& node) {
+  // Nothing can follow from a node that names no result: ops have no side effects.
+  if (std::ranges::all_of(node.outputs, [](wire::Bytes name) { return name.empty(); })) {
+    model_.without_outputs.add(readable_name(node), node.op_type);
+    return {};
+  }
   const std::string_view domain = canonical_domain(node.domain);
   TN_RETURN_IF_ERROR(check_attribute_names(node).in(fmt::format("node '{}' ({})", readable_name(node), node.op_type)));
   auto function = model_.functions.find(function_key(domain, node.op_type, node.overload));

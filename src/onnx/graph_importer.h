@@ -15,6 +15,15 @@ namespace tenon {
 
 using FunctionTable = std::unordered_map<std::string, const wire::Function*>;  // by function_key
 
+// Nodes that are left out of the graph, for one warning about them all.
+struct LeftOutNodes {
+  int64_t count = 0;
+  std::string first;  // its name and op
+  void add(std::string_view name, std::string_view op_type) {
+    if (count++ == 0) first = fmt::format("node '{}' ({})", name, op_type);
+  }
+};
+
 // What all graphs of one model share while it is imported.
 struct ModelImport {
   ImportedModel& model;
@@ -24,6 +33,7 @@ struct ModelImport {
   std::unordered_map<std::string, ConstantId> sources = {};  // made so far, by name
   std::set<std::string, std::less<>> deprecated = {};        // ops that a warning is given for
   std::vector<const wire::Function*> calls = {};             // that are being replaced, outermost first
+  LeftOutNodes without_outputs = {};
   int fresh_symbols = 0;
   int depth = 1;      // graphs and function calls, the outermost graph counted
   int64_t nodes = 0;  // made so far

@@ -63,7 +63,13 @@ Status build_graph(ImportedModel& model, const ImportOptions& options) {
   TN_ASSIGN_OR_RETURN(state.functions, read_functions(model.wire.functions));
   GraphImporter importer(state, model.graph, nullptr, opsets, nullptr);
   TN_RETURN_IF_ERROR(check_expanded_size(model.wire.graph, state));
-  return importer.import_graph(model.wire.graph, {}, true);
+  TN_RETURN_IF_ERROR(importer.import_graph(model.wire.graph, {}, true));
+  if (const LeftOutNodes& left_out = state.without_outputs; left_out.count == 1)
+    model.warnings.push_back(fmt::format("{} has no outputs and is left out", left_out.first));
+  else if (left_out.count > 1)
+    model.warnings.push_back(
+        fmt::format("{} nodes have no outputs and are left out; the first is {}", left_out.count, left_out.first));
+  return {};
 }
 
 wire::Loading loading_of(const ImportOptions& options) {

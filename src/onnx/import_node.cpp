@@ -151,7 +151,7 @@ void ImportNode::read_fields(const std::function<void(FieldVisitor&)>& visit) {
 Params ImportNode::read_params(OpId op) {
   auto params = op_def(op).make_params();
   read_fields([&](FieldVisitor& v) { op_def(op).visit_params(params.get(), v); });
-  return Params::from_erased(std::move(params));
+  return Params::of_op(op, std::move(params));
 }
 
 std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const std::vector<Type>& input_types) {

@@ -73,6 +73,17 @@ Status GraphImporter::import_initializers(const wire::Graph& wire_graph, bool is
   return {};
 }
 
+namespace {
+
+// Nobody can feed a list of nothing in particular; inside a model such a type follows from what is put in.
+bool says_what_it_holds(const Type& type) {
+  for (const Type* inner = &type; inner->element; inner = inner->element.get())
+    if (inner->element->kind == Type::Kind::Unknown) return false;
+  return true;
+}
+
+}  // namespace
+
 Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top) {
   ListedInitializers listed;
   listed.overridable = is_top && model_.model.wire.ir_version >= 4 && !model_.options.freeze_inputs;
@@ -96,6 +107,8 @@ Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::ve
         type = input_types[i];
       }
     }
+    if (is_top && !says_what_it_holds(type))
+      return invalid_model("the type of the input '{}' does not say what it holds: {}", input.name, type.to_string());
     const ValueId v = graph_.add_value(std::string(input.name), std::move(type));
     auto it = listed.defaults.find(input.name);
     graph_.inputs.push_back({v, it == listed.defaults.end() ? kNone : it->second});

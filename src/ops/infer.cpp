@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tensor/max_rank.h"
+#include "tensor/nesting.h"
 
 namespace tenon {
 
@@ -80,12 +81,11 @@ Status check_arity(const InferContext& c, const OpDef& def) {
   return {};
 }
 
-// What recursion over a type can take, and far more than any model needs.
-constexpr int kMaxTypeDepth = 64;
-
-Status check_type(const Type& type, size_t output, int depth = 0) {
-  if (depth > kMaxTypeDepth) return invalid_model("output {} would be nested more than {} deep", output, kMaxTypeDepth);
-  if (type.element) return check_type(*type.element, output, depth + 1);
+Status check_type(const Type& outer, size_t output) {
+  TN_RETURN_IF_ERROR(check_nesting(outer).in(fmt::format("output {}", output)));
+  const Type* inner = &outer;
+  while (inner->element) inner = inner->element.get();
+  const Type& type = *inner;
   if (!type.shape) return {};
   if (type.shape->size() > kMaxRank)
     return error(Code::ResourceLimit, "output {} would have {} dimensions; the limit is {}", output, type.shape->size(),

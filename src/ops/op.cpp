@@ -1,6 +1,7 @@
 #include "ops/op.h"
 
 #include <array>
+#include <stdexcept>
 #include <unordered_map>
 
 namespace tenon {
@@ -48,6 +49,18 @@ std::optional<OpId> op_from_name(std::string_view name) {
   return it->second;
 }
 
-Params default_params(OpId id) { return Params::from_erased(op_def(id).make_params()); }
+Params default_params(OpId id) { return Params::of_op(id, op_def(id).make_params()); }
+
+Params Params::of_op(OpId op, std::shared_ptr<const void> data) {
+  Params p;
+  p.data_ = std::move(data);
+  p.type_ = op_def(op).params_type;
+  return p;
+}
+
+void Params::refuse(const std::type_info& wanted) const {
+  throw std::logic_error(
+      fmt::format("parameters of type {} are read as {}", type_ ? type_->name() : "none", wanted.name()));
+}
 
 }  // namespace tenon

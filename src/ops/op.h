@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <typeinfo>
 
 #include "base/status.h"
 #include "ops/field_visitor.h"
@@ -26,22 +27,27 @@ class Params {
   static Params of(P value) {
     Params p;
     p.data_ = std::make_shared<const P>(std::move(value));
+    p.type_ = &typeid(P);
     return p;
   }
-  static Params from_erased(std::shared_ptr<const void> data) {
-    Params p;
-    p.data_ = std::move(data);
-    return p;
-  }
-  // P must be the op's parameter type.
+  // The struct that OpDef::make_params made for this op.
+  static Params of_op(OpId op, std::shared_ptr<const void> data);
+
+  // Throws std::logic_error when these are the parameters of another op. Plans are checked for that before they run,
+  // so a throw is a mistake in a rule or a kernel.
   template <class P>
   const P& get() const {
+    if (!holds(typeid(P))) refuse(typeid(P));
     return *static_cast<const P*>(data_.get());
   }
+  bool holds(const std::type_info& type) const { return type_ && *type_ == type; }
   const void* erased() const { return data_.get(); }
 
  private:
+  [[noreturn]] void refuse(const std::type_info& wanted) const;
+
   std::shared_ptr<const void> data_;
+  const std::type_info* type_ = nullptr;
 };
 
 struct NoParams {
@@ -68,6 +74,7 @@ struct OpDef {
   bool decides_output_size = false;
 
   // Type-erased handling of the parameter struct; filled by define().
+  const std::type_info* params_type = nullptr;
   std::shared_ptr<void> (*make_params)() = nullptr;
   std::shared_ptr<void> (*copy_params)(const void*) = nullptr;
   void (*visit_params)(void*, FieldVisitor&) = nullptr;
@@ -76,6 +83,7 @@ struct OpDef {
 // Completes a definition with its parameter type.
 template <class P>
 OpDef define(OpDef def) {
+  def.params_type = &typeid(P);
   def.make_params = []() -> std::shared_ptr<void> { return std::make_shared<P>(); };
   def.copy_params = [](const void* p) -> std::shared_ptr<void> {
     return std::make_shared<P>(*static_cast<const P*>(p));

@@ -188,7 +188,7 @@ Result<Params> params_from_bytes(OpId id, std::string_view bytes) {
   BytesReader reader(bytes);
   def.visit_params(params.get(), reader);
   if (reader.failed()) return error(Code::Incompatible, "the stored parameters of {} cannot be read", def.name);
-  return Params::from_erased(std::move(params));
+  return Params::of_op(id, std::move(params));
 }
 
 std::string params_text(OpId id, const Params& params) {

@@ -1,5 +1,7 @@
 #include "plan/plan_check.h"
 
+#include <algorithm>
+
 #include "base/checked_math.h"
 #include "ops/attention.h"
 
@@ -15,20 +17,39 @@ size_t body_count(const Step& step) {
   return static_cast<size_t>(params.has_score_mod) + static_cast<size_t>(params.has_prob_mod);
 }
 
-// Steps without bodies are checked by their shape rules when they are bound.
-Status check_bodies(const Step& step) {
+// A family is named "provider/Op". Its kernel reads the parameters of that op and of no other.
+bool family_runs(std::string_view family, const OpDef& def) {
+  const size_t slash = family.find('/');
+  if (slash == std::string_view::npos || family.substr(slash + 1) != def.name) return false;
+  return (family.substr(0, slash) == "control") == def.has_bodies;
+}
+
+// As many as the op takes, and those it always has are there.
+bool fits(const Arity& arity, const std::vector<PlanValueId>& values) {
+  const auto always = static_cast<size_t>(arity.min);
+  return values.size() >= always && values.size() <= static_cast<size_t>(arity.max) &&
+         std::find(values.begin(), values.begin() + arity.min, kNoValue) == values.begin() + arity.min;
+}
+
+}  // namespace
+
+Status check_signature(const Step& step) {
   const OpDef& def = op_def(step.op);
+  if (!family_runs(step.family, def))
+    return invalid_model("the kernel family '{}' does not run {}", step.family, def.name);
+  if (!step.params.holds(*def.params_type)) return invalid_model("{} has the parameters of another op", def.name);
   if (step.bodies.size() != body_count(step))
     return invalid_model("{} has {} sub-plans, it needs {}", def.name, step.bodies.size(), body_count(step));
-  if (!def.has_bodies) return {};
-  const auto fits = [](const Arity& arity, size_t count) {
-    return static_cast<int64_t>(count) >= arity.min && static_cast<int64_t>(count) <= arity.max;
-  };
-  if (!fits(def.inputs, step.inputs.size()) || !fits(def.outputs, step.outputs.size()))
-    return invalid_model("{} does not take {} inputs and {} outputs", def.name, step.inputs.size(),
-                         step.outputs.size());
+  if (!fits(def.inputs, step.inputs))
+    return invalid_model("{} does not take these {} inputs", def.name, step.inputs.size());
+  if (!fits(def.outputs, step.outputs))
+    return invalid_model("{} does not have these {} outputs", def.name, step.outputs.size());
+  if (std::ranges::all_of(step.outputs, [](PlanValueId v) { return v == kNoValue; }))
+    return invalid_model("nobody wants an output of {}", def.name);
   return {};
 }
+
+namespace {
 
 class PlanCheck {
  public:
@@ -91,7 +112,7 @@ class PlanCheck {
   }
 
   Status check_step(const Step& step) {
-    TN_RETURN_IF_ERROR(check_bodies(step));
+    TN_RETURN_IF_ERROR(check_signature(step));
     for (const PlanValueId v : step.inputs)
       if (v != kNoValue) TN_RETURN_IF_ERROR(read(v));
     for (const auto& body : step.bodies) {

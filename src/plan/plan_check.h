@@ -10,4 +10,8 @@ namespace tenon {
 // stack allows.
 Status check_program(const Program& program);
 
+// Whether a step can be run at all: its kernel family, parameters, sub-plans, and the inputs and outputs that its op
+// always has belong together. Kernels and rules rely on it.
+Status check_signature(const Step& step);
+
 }  // namespace tenon

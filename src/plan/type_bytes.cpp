@@ -1,12 +1,13 @@
 #include "plan/type_bytes.h"
 
+#include "tensor/nesting.h"
+
 namespace tenon {
 
 namespace {
 
 constexpr uint8_t kSparse = 1, kHasShape = 2, kHasElement = 4;
 constexpr uint8_t kInteger = 0, kText = 1;
-constexpr int kMaxNesting = 64;
 
 }  // namespace
 
@@ -48,13 +49,17 @@ Result<Dim> TypeReader::read_dim(ByteReader& in) {
 }
 
 Result<Type> TypeReader::read(ByteReader& in, int nesting) {
-  if (nesting > kMaxNesting) return error(Code::ResourceLimit, "a type is nested more than {} deep", kMaxNesting);
+  if (nesting > kMostTypeNesting)
+    return error(Code::ResourceLimit, "a type is nested more than {} deep", kMostTypeNesting);
   Type type;
   const auto kind = in.get<uint8_t>(), flags = in.get<uint8_t>();
   if (kind > static_cast<uint8_t>(Type::Kind::Map) || flags > (kSparse | kHasShape | kHasElement))
     return error(Code::Incompatible, "there is no type of kind {} with flags {}; {}", kind, flags,
                  kMadeByAnotherVersion);
   type.kind = static_cast<Type::Kind>(kind);
+  const bool holds_others = kind >= static_cast<uint8_t>(Type::Kind::Sequence);
+  if (holds_others != ((flags & kHasElement) != 0))
+    return invalid_model("a type of kind {} {} an element type", kind, holds_others ? "lacks" : "has");
   type.sparse = flags & kSparse;
   TN_ASSIGN_OR_RETURN(type.dtype, read_dtype(in, true));
   if (flags & kHasShape) {

@@ -18,6 +18,21 @@ Kernel find_kernel(std::string_view family) {
 
 namespace {
 
+thread_local KernelServices* current_services = nullptr;
+
+}  // namespace
+
+KernelScope::KernelScope(KernelServices& services) : outer_(current_services) { current_services = &services; }
+KernelScope::~KernelScope() { current_services = outer_; }
+KernelServices* KernelScope::current() { return current_services; }
+
+void poll_cancelled() {
+  if (!current_services) return;
+  if (Status status = current_services->check_cancelled(); !status.ok()) throw KernelStop{std::move(status)};
+}
+
+namespace {
+
 bool any_sub_byte(std::span<const TensorView> views) {
   return std::any_of(views.begin(), views.end(), [](const TensorView& v) { return is_sub_byte(v.dtype); });
 }
@@ -55,19 +70,29 @@ class Unpacked {
 
 }  // namespace
 
+namespace {
+
+Status call(KernelFunction function, KernelContext context) {
+  const KernelScope scope(context.services());
+  try {
+    return function(context);
+  } catch (KernelStop& stop) {
+    return std::move(stop.status);
+  }
+}
+
+}  // namespace
+
 Status call_kernel(const Kernel& kernel, const Params& params, std::span<const TensorView> inputs,
                    std::span<const Value* const> boxed_inputs, std::span<const TensorView> outputs,
                    KernelServices& services) {
-  if (!kernel.one_element_per_byte || (!any_sub_byte(inputs) && !any_sub_byte(outputs))) {
-    KernelContext context(params, inputs, boxed_inputs, outputs, services);
-    return kernel.function(context);
-  }
+  if (!kernel.one_element_per_byte || (!any_sub_byte(inputs) && !any_sub_byte(outputs)))
+    return call(kernel.function, {params, inputs, boxed_inputs, outputs, services});
   Unpacked in(inputs, services.budget()), out(outputs, services.budget());
   TN_RETURN_IF_ERROR(in.allocate());
   TN_RETURN_IF_ERROR(out.allocate());
   in.unpack();
-  KernelContext context(params, in.views(), boxed_inputs, out.views(), services);
-  TN_RETURN_IF_ERROR(kernel.function(context));
+  TN_RETURN_IF_ERROR(call(kernel.function, {params, in.views(), boxed_inputs, out.views(), services}));
   out.pack();
   return {};
 }

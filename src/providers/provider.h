@@ -31,7 +31,9 @@ class KernelServices {
   virtual const std::shared_ptr<MemoryBudget>& budget() = 0;
   // Differs for every random step of every run, and is the same for the same session seed.
   virtual uint64_t random_stream() = 0;
-  virtual int64_t max_loop_iterations() = 0;
+  // Counts runs of a body, or other steps that cost time without data to pay for it. One limit holds for the whole run,
+  // so that nested loops do not multiply it; the error names the limit.
+  virtual Status count_iterations(int64_t count) = 0;
   // Called from any thread by kernels that watch their inputs, see Kernel.
   virtual void note_not_finite() {}
   // Calls body(i) once for every i in [0, chunks), on several threads where the run has them, and returns after the
@@ -82,6 +84,28 @@ class KernelContext {
   std::span<const TensorView> outputs_;
   KernelServices& services_;
 };
+
+// The services of the kernel that runs on this thread, for mechanisms that all kernels share and that no loop should
+// have to pass along: scratch memory (scratch.h) and giving up when the run is cancelled (poll_cancelled).
+class KernelScope {
+ public:
+  explicit KernelScope(KernelServices& services);
+  ~KernelScope();
+  KernelScope(const KernelScope&) = delete;
+  KernelScope& operator=(const KernelScope&) = delete;
+  // Null outside of kernels.
+  static KernelServices* current();
+
+ private:
+  KernelServices* outer_;
+};
+
+// Ends a kernel from the depth of its loops; call_kernel returns the status.
+struct KernelStop {
+  Status status;
+};
+// Ends the kernel on this thread when its run is cancelled.
+void poll_cancelled();
 
 using KernelFunction = Status (*)(KernelContext&);
 

@@ -7,9 +7,10 @@
 
 #include "base/checked_math.h"
 #include "base/float_environment.h"
-#include "runtime/text_memory.h"
 #include "runtime/unshared.h"
 #include "runtime/within_memory.h"
+#include "tensor/nesting.h"
+#include "tensor/text_memory.h"
 
 namespace tenon {
 
@@ -98,6 +99,7 @@ class PlanRun {
     TN_ASSIGN_OR_RETURN(Tensor copy,
                         Tensor::allocate(c.view.dtype, {c.view.dims.begin(), c.view.dims.end()}, state_.budget));
     copy_elements(c.view, copy.view());
+    TN_ASSIGN_OR_RETURN(copy, charge_text(copy, state_.budget));
     return Value(std::move(copy));
   }
 
@@ -273,6 +275,8 @@ class PlanRun::Services final : public KernelServices {
   Services(PlanRun& run, size_t step) : run_(run), index_(step), step_(run.prepared().plan().steps[step]) {}
 
   Result<TensorView> allocate_output(size_t i, std::vector<int64_t> dims) override {
+    if (i >= step_.outputs.size() || step_.outputs[i] == kNoValue)
+      return error(Code::Internal, "{} makes its output {}, which nobody wants", step_.family, i);
     Cell& c = run_.cell(step_.outputs[i]);
     if (c.view.data || !c.boxed.empty()) {
       if (!std::ranges::equal(c.view.dims, dims))
@@ -289,6 +293,7 @@ class PlanRun::Services final : public KernelServices {
     if (i >= step_.outputs.size() || step_.outputs[i] == kNoValue) return;
     Cell& c = run_.cell(step_.outputs[i]);
     const Tensor* t = value.tensor();
+    if (Status status = t ? Status() : check_nesting(value); !status.ok()) throw KernelStop{std::move(status)};
     // A place that binding chose keeps its memory; the elements move there.
     if (t && c.view.data && c.view.dtype == t->dtype() && std::ranges::equal(c.view.dims, t->dims()))
       copy_elements(t->view(), c.view);
@@ -296,7 +301,10 @@ class PlanRun::Services final : public KernelServices {
       run_.set_cell(step_.outputs[i], std::move(value));
   }
 
-  Result<Value> take_input(size_t i) override { return run_.own(step_.inputs[i]); }
+  Result<Value> take_input(size_t i) override {
+    if (i >= step_.inputs.size() || step_.inputs[i] == kNoValue) return invalid_model("input {} is missing", i);
+    return run_.own(step_.inputs[i]);
+  }
 
   Result<std::vector<Value>> run_body(size_t body, std::vector<Value> inputs) override {
     RunState& state = run_.state();
@@ -340,7 +348,17 @@ class PlanRun::Services final : public KernelServices {
   void note_not_finite() override {
     if (auto* flag = run_.state().not_finite) flag->store(true, std::memory_order_relaxed);
   }
-  int64_t max_loop_iterations() override { return run_.state().limits->loop_iterations; }
+  Status count_iterations(int64_t count) override {
+    RunState& state = run_.state();
+    const int64_t limit = state.limits->loop_iterations;
+    if (count > limit - state.iterations)
+      return error(Code::ResourceLimit,
+                   "the loops of this run have run {} times and would run {} more; the limit is {} (raise the option "
+                   "'loop_limit')",
+                   state.iterations, count, limit);
+    state.iterations += count;
+    return {};
+  }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
     RunState& state = run_.state();
     const auto caller = std::this_thread::get_id();
@@ -381,7 +399,6 @@ Status PlanRun::run_step(size_t s, const std::vector<PlacedValue>& placed) {
   for (PlanValueId v : step.outputs) output_views_.push_back(v == kNoValue ? TensorView{} : cell(v).view);
 
   if (step.bodies.empty() && is_huge_nothing(input_views_, output_views_, placed)) return {};
-  TN_RETURN_IF_ERROR(check_repeated_text(input_views_, output_views_, *state_.budget));
   Services services(*this, s);
   const int64_t begin = state_.profile ? now_ns() : 0;
   TN_RETURN_IF_ERROR(
@@ -392,8 +409,9 @@ Status PlanRun::run_step(size_t s, const std::vector<PlacedValue>& placed) {
 
   for (const PlacedValue& p : placed) {
     Cell& c = cell(p.value);
-    if (p.place == PlacedValue::Place::Decided && c.boxed.empty())
-      return error(Code::Internal, "{} did not bring its output", step.family);
+    if (p.place != PlacedValue::Place::Decided || !c.boxed.empty()) continue;
+    if (!step.bodies.empty()) return invalid_model("a sub-graph does not make one of the outputs");
+    return error(Code::Internal, "{} did not bring its output", step.family);
   }
   for (const auto& [value, tensor] : new_strings_) {
     // A kernel may have put another value there, whose text is paid for where it was made.

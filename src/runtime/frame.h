@@ -39,6 +39,7 @@ struct RunState {
   int unwatched_calls = 0;
   uint64_t seed = 0;
   uint64_t random_draws = 0;  // numbers the random steps of this run
+  int64_t iterations = 0;     // of all loops so far
   int depth = 0;
   ThreadPool* pool = nullptr;                         // null: the caller's thread alone
   int max_helpers = std::numeric_limits<int>::max();  // of the pool's workers

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "plan/fixed_sources.h"
+#include "plan/plan_check.h"
 
 namespace tenon {
 
@@ -28,6 +29,7 @@ Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, int64
   prepared->fixed_slots_ = fixed_slots;
   prepared->capacity_ = static_cast<size_t>(std::max<int64_t>(1, cached_segments));
   for (const Step& step : plan.steps) {
+    TN_RETURN_IF_ERROR(check_signature(step).in(place_of(step)));
     Kernel kernel = find_kernel(step.family);
     if (!kernel.function)
       return error(Code::Incompatible, "no kernel family '{}' in this version; compile the model again", step.family)
@@ -98,6 +100,20 @@ void PreparedPlan::keep_segment(const std::string& key, std::shared_ptr<const Se
     index_.erase(recent_.back().first);
     recent_.pop_back();
   }
+}
+
+void PreparedPlan::release_idle_arenas() const {
+  std::vector<std::shared_ptr<Buffer>> released;  // freed without the locks
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [key, segment] : recent_) {
+      const std::lock_guard arena_lock(segment->arena_mutex);
+      std::ranges::move(segment->free_arenas, std::back_inserter(released));
+      segment->free_arenas.clear();
+    }
+  }
+  for (const auto& of_step : bodies_)
+    for (const auto& body : of_step) body->release_idle_arenas();
 }
 
 std::vector<PlanValueId> PreparedPlan::content_keys(size_t start) const {

@@ -69,6 +69,8 @@ class PreparedPlan {
   // Values whose contents decided shapes in segments that begin at `start`; they are part of the key.
   std::vector<PlanValueId> content_keys(size_t start) const;
   void add_content_key(size_t start, PlanValueId value) const;
+  // Frees the arenas that no run uses, here and in the bodies.
+  void release_idle_arenas() const;
 
  private:
   explicit PreparedPlan(const Plan& plan) : plan_(plan) {}

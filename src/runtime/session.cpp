@@ -17,8 +17,14 @@ Result<std::unique_ptr<Session>> Session::prepare(std::shared_ptr<const Program>
   session->find_symbols();
   TN_ASSIGN_OR_RETURN(session->prepared_, PreparedPlan::make(session->program_->plan, options.limits.cached_bindings,
                                                              fixed_slots(*session->program_)));
+  session->budget_->set_reclaim([plan = session->prepared_.get()] { plan->release_idle_arenas(); });
   session->options_ = std::move(options);
   return session;
+}
+
+// Results may hold on to the budget for longer.
+Session::~Session() {
+  if (budget_) budget_->set_reclaim({});
 }
 
 Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Program> program,

@@ -31,6 +31,7 @@ struct RunOptions {
 // replaced: a run uses the weights that were there when it started.
 class Session {
  public:
+  ~Session();
   static Result<std::unique_ptr<Session>> make(std::shared_ptr<const Program> program,
                                                std::shared_ptr<const WeightSnapshot> weights, SessionOptions options);
   // From sources alone: computes the slots first.

@@ -1,5 +1,7 @@
 #include "runtime/unshared.h"
 
+#include "tensor/text_memory.h"
+
 namespace tenon {
 
 namespace {
@@ -8,7 +10,7 @@ Result<Tensor> unshared_tensor(Tensor tensor, const std::shared_ptr<MemoryBudget
   if (tensor.owner().use_count() == 1) return tensor;
   TN_ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(tensor.dtype(), tensor.dims(), budget));
   copy_elements(tensor.view(), copy.view());
-  return copy;
+  return charge_text(copy, budget);
 }
 
 }  // namespace

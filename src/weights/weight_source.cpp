@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/cpu.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "tensor/canonical.h"
@@ -146,39 +147,35 @@ class FolderSource final : public WeightSource {
   std::map<std::string, FileRegion> layout_;                    // of files that are there
 };
 
-// What an array is stands in its own header, so all of them are read at once.
-class NpzSource final : public MemorySource {
+// What an array is stands in its own header; its elements are inflated when somebody wants them.
+class NpzSource final : public WeightSource {
  public:
   static Result<std::unique_ptr<WeightSource>> open(const std::string& path) {
     TN_ASSIGN_OR_RETURN(auto npz, wire::NpzFile::open(path));
-    std::map<std::string, Tensor> tensors;
-    std::map<std::string, Status> unreadable;
+    npz.set_budget(std::make_shared<MemoryBudget>(machine_memory() / 4 * 3));
+    std::map<std::string, Description> arrays;
     for (const std::string& name : npz.names()) {
-      // The one type of two bytes that NumPy has no name for.
-      auto tensor = npz.read(name, DType::BFloat16);
-      if (tensor.ok())
-        tensors.emplace(name, std::move(*tensor));
-      else
-        unreadable.emplace(name, std::move(tensor).status().in(path));
+      // Whoever wants an array that cannot be read is told why; the others do not mind.
+      auto array = npz.describe(name, kUnnamed);
+      arrays.emplace(name, array.ok() ? Description{array->dtype, array->dims} : Description{});
     }
-    return std::unique_ptr<WeightSource>(
-        new NpzSource(path, std::move(npz), std::move(tensors), std::move(unreadable)));
+    return std::unique_ptr<WeightSource>(new NpzSource(path, std::move(npz), std::move(arrays)));
   }
 
   std::string where() const override { return path_; }
   std::vector<std::string> names() const override {
-    std::vector<std::string> all = MemorySource::names();
-    for (const auto& [name, status] : unreadable_) all.push_back(name);
-    std::ranges::sort(all);
+    std::vector<std::string> all;
+    for (const auto& [name, description] : arrays_) all.push_back(name);
     return all;
   }
-  // Whoever wants an array that cannot be read is told why; the others do not mind.
   std::optional<Description> find(const std::string& name) const override {
-    return unreadable_.contains(name) ? Description{} : MemorySource::find(name);
+    const auto it = arrays_.find(name);
+    return it == arrays_.end() ? std::nullopt : std::optional(it->second);
   }
   Result<Tensor> read(const std::string& name) const override {
-    const auto it = unreadable_.find(name);
-    return it == unreadable_.end() ? MemorySource::read(name) : Result<Tensor>(it->second);
+    auto tensor = npz_.read(name, kUnnamed);
+    if (tensor.ok()) return tensor;
+    return std::move(tensor).status().in(path_);
   }
   std::optional<FilePlace> place(const std::string& name) const override {
     const auto found = npz_.place(name);
@@ -186,14 +183,15 @@ class NpzSource final : public MemorySource {
   }
 
  private:
-  NpzSource(std::string path, wire::NpzFile npz, std::map<std::string, Tensor> tensors,
-            std::map<std::string, Status> unreadable)
-      : MemorySource(std::move(tensors), true), path_(std::move(path)), npz_(std::move(npz)),
-        unreadable_(std::move(unreadable)) {}
+  // The one type of two bytes that NumPy has no name for.
+  static constexpr DType kUnnamed = DType::BFloat16;
+
+  NpzSource(std::string path, wire::NpzFile npz, std::map<std::string, Description> arrays)
+      : path_(std::move(path)), npz_(std::move(npz)), arrays_(std::move(arrays)) {}
 
   std::string path_;
   wire::NpzFile npz_;
-  std::map<std::string, Status> unreadable_;
+  std::map<std::string, Description> arrays_;
 };
 
 // A safetensors file begins with the length of a header that begins with a brace.

@@ -80,6 +80,15 @@ Result<Tensor> numbers(const NpyHeader& header, DType dtype, int64_t elements, B
   return tensor;
 }
 
+// How many elements there are, which take all of the bytes after the header.
+Result<int64_t> check_length(const NpyHeader& header, DType dtype, uint64_t bytes) {
+  const auto elements = count_elements(dtype, header.shape);
+  const auto needed = elements ? checked_mul(*elements, header.item_bytes) : std::nullopt;
+  if (needed && static_cast<uint64_t>(*needed) == bytes && (header.item_bytes != 0 || *elements == 0)) return *elements;
+  return invalid_argument("shape {} of {} bytes each does not fit the {} bytes in the file", dims_text(header.shape),
+                          header.item_bytes, bytes);
+}
+
 // Whether there is room for this many bytes that are held only while an array is converted.
 Status check_room(const std::shared_ptr<MemoryBudget>& budget, size_t bytes) {
   if (!budget) return {};
@@ -90,18 +99,21 @@ Status check_room(const std::shared_ptr<MemoryBudget>& budget, size_t bytes) {
 
 }  // namespace
 
+Result<NpyDescription> describe_npy(Bytes beginning, uint64_t file_bytes, std::optional<DType> void_dtype) {
+  TN_ASSIGN_OR_RETURN(const NpyHeader header, parse_npy_header(beginning));
+  TN_ASSIGN_OR_RETURN(const DType dtype, element_type(header, void_dtype));
+  TN_RETURN_IF_ERROR(check_length(header, dtype, file_bytes - header.data_offset).status());
+  return NpyDescription{dtype, header.shape};
+}
+
 Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner, std::optional<DType> void_dtype,
                          const std::shared_ptr<MemoryBudget>& budget) {
   TN_ASSIGN_OR_RETURN(const NpyHeader header, parse_npy_header(bytes));
   TN_ASSIGN_OR_RETURN(const DType dtype, element_type(header, void_dtype));
   Bytes data = bytes.substr(header.data_offset);
-  const auto elements = count_elements(dtype, header.shape);
-  const auto needed = elements ? checked_mul(*elements, header.item_bytes) : std::nullopt;
-  if (!needed || *needed != static_cast<int64_t>(data.size()) || (header.item_bytes == 0 && *elements > 0))
-    return invalid_argument("shape {} of {} bytes each does not fit the {} bytes in the file", dims_text(header.shape),
-                            header.item_bytes, data.size());
+  TN_ASSIGN_OR_RETURN(const int64_t elements, check_length(header, dtype, data.size()));
   std::string converted;
-  const bool reorder = header.fortran_order && header.shape.size() > 1 && *elements > 1;
+  const bool reorder = header.fortran_order && header.shape.size() > 1 && elements > 1;
   const int64_t part_bytes = header.kind == 'c' ? header.item_bytes / 2 : header.kind == 'U' ? 4 : header.item_bytes;
   const bool swap = header.big_endian && header.kind != 'S' && part_bytes > 1;
   if (reorder || swap) TN_RETURN_IF_ERROR(check_room(budget, data.size()));
@@ -112,8 +124,8 @@ Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner, 
   }
   const bool own = reorder || swap;
   if (own) data = converted;
-  if (dtype == DType::String) return parse_fixed_text(header, *elements, data, budget);
-  return numbers(header, dtype, *elements, data, own ? nullptr : owner, budget);
+  if (dtype == DType::String) return parse_fixed_text(header, elements, data, budget);
+  return numbers(header, dtype, elements, data, own ? nullptr : owner, budget);
 }
 
 Result<Tensor> read_npy(const std::string& path, std::optional<DType> void_dtype,

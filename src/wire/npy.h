@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "tensor/tensor.h"
 #include "wire/proto_writer.h"
@@ -17,6 +18,13 @@ namespace tenon::wire {
 Result<Tensor> parse_npy(Bytes bytes, const std::shared_ptr<const void>& owner,
                          std::optional<DType> void_dtype = std::nullopt,
                          const std::shared_ptr<MemoryBudget>& budget = nullptr);
+// What an array is, from the first bytes of a .npy file of `file_bytes`, which must be as long as that takes.
+struct NpyDescription {
+  DType dtype = DType::Undefined;
+  std::vector<int64_t> dims;
+};
+Result<NpyDescription> describe_npy(Bytes beginning, uint64_t file_bytes,
+                                    std::optional<DType> void_dtype = std::nullopt);
 // `path` may be mapped; the tensor keeps it alive.
 Result<Tensor> read_npy(const std::string& path, std::optional<DType> void_dtype = std::nullopt,
                         const std::shared_ptr<MemoryBudget>& budget = nullptr);

@@ -16,12 +16,22 @@ constexpr std::string_view kSuffix = ".npy";
 // A name in a zip archive has at most this many bytes.
 constexpr size_t kMaxName = 0xFFFF - kSuffix.size();
 
+// NumPy writes headers of about a hundred bytes; this holds one for every shape and type.
+constexpr size_t kMaxHeader = 1 << 16;
+
+Result<NpyDescription> describe_entry(const ZipEntry& entry, std::optional<DType> void_dtype) {
+  TN_ASSIGN_OR_RETURN(const std::string beginning, entry_beginning(entry, kMaxHeader));
+  return describe_npy(beginning, entry.size, void_dtype);
+}
+
 Result<Tensor> read_entry(const ZipEntry& entry, const std::shared_ptr<const void>& owner,
                           std::optional<DType> void_dtype, const std::shared_ptr<MemoryBudget>& budget) {
   if (!entry.deflated) {
     TN_RETURN_IF_ERROR(check_stored_entry(entry));
     return parse_npy(entry.stored, owner, void_dtype, budget);
   }
+  // The header says how much there is to inflate; nothing else is given memory.
+  TN_RETURN_IF_ERROR(describe_entry(entry, void_dtype).status());
   TN_ASSIGN_OR_RETURN(const auto inflated, inflate_entry(entry, budget));
   const Bytes bytes(reinterpret_cast<const char*>(inflated->data()), static_cast<size_t>(inflated->size()));
   return parse_npy(bytes, inflated, void_dtype, budget);
@@ -54,13 +64,23 @@ Result<NpzFile> NpzFile::parse(Bytes bytes, std::shared_ptr<const void> owner) {
   return npz;
 }
 
+Result<NpyDescription> NpzFile::describe(std::string_view name, std::optional<DType> void_dtype) const {
+  TN_ASSIGN_OR_RETURN(const ZipEntry* entry, find(name));
+  auto description = describe_entry(*entry, void_dtype);
+  if (description.ok()) return description;
+  return std::move(description).status().in(fmt::format("array '{}'", name));
+}
+
 Result<Tensor> NpzFile::read(std::string_view name, std::optional<DType> void_dtype) const {
-  for (size_t i = 0; i < names_.size(); ++i) {
-    if (names_[i] != name) continue;
-    auto tensor = read_entry(entries_[i], owner_, void_dtype, budget_);
-    if (tensor.ok()) return tensor;
-    return std::move(tensor).status().in(fmt::format("array '{}'", name));
-  }
+  TN_ASSIGN_OR_RETURN(const ZipEntry* entry, find(name));
+  auto tensor = read_entry(*entry, owner_, void_dtype, budget_);
+  if (tensor.ok()) return tensor;
+  return std::move(tensor).status().in(fmt::format("array '{}'", name));
+}
+
+Result<const ZipEntry*> NpzFile::find(std::string_view name) const {
+  if (const auto it = std::ranges::find(names_, name); it != names_.end())
+    return &entries_[static_cast<size_t>(it - names_.begin())];
   std::string known;
   for (const std::string& other : names_) known += (known.empty() ? "'" : ", '") + other + "'";
   return error(Code::NotFound, "there is no array '{}'; there are: {}", name, known);

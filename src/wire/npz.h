@@ -20,7 +20,8 @@ class NpzFile {
 
   // The names without ".npy", in the order of the file.
   const std::vector<std::string>& names() const { return names_; }
-  // See parse_npy for void_dtype. NotFound names the arrays there are.
+  // What an array is, from its header alone. See parse_npy for void_dtype. NotFound names the arrays there are.
+  Result<NpyDescription> describe(std::string_view name, std::optional<DType> void_dtype = std::nullopt) const;
   Result<Tensor> read(std::string_view name, std::optional<DType> void_dtype = std::nullopt) const;
   // Where in the archive the elements of an array are, when they are there as a tensor has them; the offset and the
   // bytes.
@@ -29,6 +30,8 @@ class NpzFile {
   void set_budget(std::shared_ptr<MemoryBudget> budget) { budget_ = std::move(budget); }
 
  private:
+  Result<const ZipEntry*> find(std::string_view name) const;
+
   Bytes archive_;
   std::vector<ZipEntry> entries_;
   std::vector<std::string> names_;

@@ -24,6 +24,8 @@ Result<std::vector<ZipEntry>> parse_zip(Bytes archive);
 // The inflated bytes of a deflated entry, checked against its size and checksum. The memory touched is bounded by
 // what the deflated bytes really hold, not by what the directory claims, and comes from the budget, if there is one.
 Result<std::shared_ptr<Buffer>> inflate_entry(const ZipEntry& entry, const std::shared_ptr<MemoryBudget>& budget);
+// At most this many of the first bytes of an entry, not checked.
+Result<std::string> entry_beginning(const ZipEntry& entry, size_t most);
 // Checks the bytes of a stored entry.
 Status check_stored_entry(const ZipEntry& entry);
 

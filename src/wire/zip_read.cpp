@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <optional>
 
 #include "wire/zip.h"
@@ -135,6 +136,23 @@ Result<std::vector<ZipEntry>> parse_zip(Bytes bytes) {
 Status check_stored_entry(const ZipEntry& entry) {
   if (checksum(entry.stored) != entry.crc) return invalid_argument("entry '{}' has a wrong checksum", entry.name);
   return {};
+}
+
+Result<std::string> entry_beginning(const ZipEntry& entry, size_t most) {
+  if (!entry.deflated) return std::string(entry.stored.substr(0, most));
+  std::string beginning(std::min<uint64_t>(entry.size, most), '\0');
+  z_stream stream{};
+  if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) return error(Code::ResourceLimit, "not enough memory to inflate");
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(entry.stored.data()));
+  stream.avail_in = static_cast<uInt>(std::min<size_t>(entry.stored.size(), std::numeric_limits<uInt>::max()));
+  stream.next_out = reinterpret_cast<Bytef*>(beginning.data());
+  stream.avail_out = static_cast<uInt>(beginning.size());
+  const int outcome = ::inflate(&stream, Z_SYNC_FLUSH);
+  ::inflateEnd(&stream);
+  if (outcome != Z_OK && outcome != Z_STREAM_END && outcome != Z_BUF_ERROR)
+    return invalid_argument("entry '{}' is damaged", entry.name);
+  beginning.resize(beginning.size() - stream.avail_out);
+  return beginning;
 }
 
 Result<std::shared_ptr<Buffer>> inflate_entry(const ZipEntry& entry, const std::shared_ptr<MemoryBudget>& budget) {

@@ -137,4 +137,12 @@ TEST(Value, ArrayFiles) {
   EXPECT_EQ(code_of([&] { tenon::Value::sequence(std::span(&item, 1)).write_npy(npy); }), TN_INVALID_ARGUMENT);
 }
 
+TEST(Nesting, OfValuesHasALimit) {
+  std::vector<int64_t> one{1};
+  tenon::Value list = tenon::Value::tensor<int64_t>({1}, one);
+  for (int depth = 0; depth < 64; ++depth) list = tenon::Value::sequence(std::span<const tenon::Value>(&list, 1));
+  EXPECT_EQ(code_of([&] { tenon::Value::sequence(std::span<const tenon::Value>(&list, 1)); }), TN_RESOURCE_LIMIT);
+  EXPECT_EQ(code_of([&] { tenon::Value::optional(list); }), TN_RESOURCE_LIMIT);
+}
+
 }  // namespace

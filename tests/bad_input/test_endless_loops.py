@@ -5,8 +5,8 @@ import threading
 import numpy as np
 import pytest
 import tenon
-from bad_input.refusals import refused, session
-from onnx import parser
+from bad_input.refusals import model_of, refused, session
+from onnx import helper, parser
 
 HEADER = '<ir_version: 9, opset_import: ["" : 19]>\n'
 ENDLESS = parser.parse_model(
@@ -73,6 +73,31 @@ def test_the_limit_of_iterations():
     refused(ENDLESS, GO, says="1000 times.*loop_limit", code="resource limit", loop_limit=1000)
 
 
+NESTED = parser.parse_model(
+    HEADER
+    + """
+    g (int64 many) => (int64 last) {
+      zero = Constant <value_int = 0> ()
+      [outer] last = Loop (many, "", zero) <body = b (int64 i, bool c, int64 n) => (bool on, int64 next) {
+        on = Identity (c)
+        [inner] next = Loop (many, "", n) <body = d (int64 j, bool e, int64 m) => (bool go, int64 more) {
+          go = Identity (e)
+          more = Add (m, j)
+        }>
+      }>
+    }"""
+)
+
+
+def test_nested_loops_share_one_limit():
+    many = {"many": np.array(30)}
+    assert session(NESTED, loop_limit=930).run(None, many) == [13050]
+    refused(NESTED, many, says="have run 929 times.*the limit is 929", place="inner", code="resource limit", loop_limit=929)
+    # The limit is one of a run, not of a session.
+    again = session(NESTED, loop_limit=930)
+    assert again.run(None, many) == again.run(None, many) == [13050]
+
+
 def stopped(running, feeds, delay):
     """The run ends with an error soon after another thread asks for it."""
     options = tenon.RunOptions()
@@ -117,20 +142,50 @@ LARGE = {
     "Conv": "y = Conv <pads = [63, 63, 63, 63]> (many, many)",
     "MatMul": "y = MatMul (square, square)",
     "Gemm": "y = Gemm (square, square)",
+    "Einsum": 'y = Einsum <equation = "ij,jk,kl->"> (square, square, square)',
+    "EinsumOfMany": 'y = Einsum <equation = "ij,jk->ik"> (square, square)',
+    "DFT": "y = DFT <axis = 1> (signal)",
+    "STFT": "y = STFT (signal, step)",
+    "LRN": "y = LRN <size = 1000000> (deep)",
+    "Attention": "y = Attention <q_num_heads = 1, kv_num_heads = 1> (long, long, long)",
+    "TopK": "y, z = TopK (row, all)",
+    "Unique": "y = Unique <axis = 0> (tall)",
+    "Det": "y = Det (square)",
+    "NonMaxSuppression": "y = NonMaxSuppression (boxes, scores, all, one)",
+    "Resize": 'y = Resize <mode = "cubic", antialias = 1> (wide, "", "", small)',
+    "ConvTranspose": "y = ConvTranspose (many, many)",
+    "LSTM": "y = LSTM <hidden_size = 8000> (steps, gates, gates)",
+    "GridSample": 'y = GridSample <mode = "cubic"> (many, grid)',
+    "RoiAlign": "y = RoiAlign <output_height = 64, output_width = 64, sampling_ratio = 1000> (many, rois, batch)",
+    "ReduceSum": "y = ReduceSum <keepdims = 0> (repeated, first)",
+    "Loss": "y = SoftmaxCrossEntropyLoss (classes, labels)",
 }
+# What these read, beside x: ConstantOfShape makes it, so that models stay small.
+SIZES = {
+    "many": [64, 64, 64, 64], "square": [8000, 8000], "signal": [1, 999_983, 1], "deep": [1, 1_000_000, 4],
+    "long": [1, 100_000, 64], "tall": [20_000, 20_000], "boxes": [1, 400_000, 4], "scores": [1, 1, 400_000],
+    "wide": [1, 1, 20_000, 5_000], "steps": [100, 1, 8000], "gates": [1, 32_000, 8000], "grid": [64, 3000, 3000, 2],
+    "rois": [100_000, 4], "repeated": [60_000_000], "classes": [10, 60_000_000],
+}  # fmt: skip
 
 
+CONSTANTS = {
+    "step": np.array(1), "all": np.array([300_000_000]), "one": np.array(1, np.float32), "small": np.array([1, 1, 20_000, 4_999]),
+    "batch": np.zeros(100_000, np.int64), "first": np.array([0]), "labels": np.zeros(10, np.int64),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("provider", ["reference", "cpu"])
 @pytest.mark.parametrize("op_type", LARGE)
-def test_large_kernels_can_be_stopped(op_type):
-    model = parser.parse_model(
-        HEADER
-        + """
-        g (float[1, 1, 64, 64] x) => (float[...] y) {
-          channels = Constant <value_ints = [64, 64, 64, 64]> ()
-          side = Constant <value_ints = [8000, 8000]> ()
-          many = ConstantOfShape (channels)
-          square = ConstantOfShape (side)
-          [large] RESULT
-        }""".replace("RESULT", LARGE[op_type]).replace("float[...]", "float")
-    )
-    stopped(session(model, memory_limit=8 << 30), {"x": np.ones((1, 1, 64, 64), np.float32)}, 0.5)
+def test_large_kernels_can_be_stopped(op_type, provider):
+    text = LARGE[op_type]
+    read = text[text.rindex("(") + 1 : -1].replace('"', "").replace(" ", "").split(",")
+    nodes = [parser.parse_node(f"[large] {text}")]
+    weights = {name: value for name, value in CONSTANTS.items() if name in read}
+    for name in {name for name in read if name in SIZES}:
+        weights[f"{name}_shape"] = np.array(SIZES[name])
+        nodes.insert(0, helper.make_node("ConstantOfShape", [f"{name}_shape"], [name]))
+    x = helper.make_tensor_value_info("x", 1, [1, 1, 64, 64])
+    model = model_of(nodes, [x], ["y"], weights, version=24 if op_type == "Attention" else 20)
+    running = session(model, memory_limit=8 << 30, provider=provider)
+    stopped(running, {"x": np.ones((1, 1, 64, 64), np.float32)}, 1.5)

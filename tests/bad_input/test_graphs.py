@@ -237,3 +237,74 @@ def test_a_tree_node_that_leads_to_itself():
         target_treeids=[0, 0], target_nodeids=[1, 2], target_ids=[0, 0], target_weights=[1.0, 2.0],
     )  # fmt: skip
     refused(model_of([tree], [FLOAT_INPUT], ["y"], opsets=[("ai.onnx.ml", 3)]), {"x": X}, says="cycle")
+
+
+@pytest.mark.parametrize("leaf", [[], [helper.make_node("Identity", ["a"], ["b"])]], ids=["no nodes", "a node"])
+def test_functions_that_multiply_calls_are_counted_before_they_are_made(leaf):
+    """Each calls the next one twice: 2^40 calls, whether they leave nodes behind or not."""
+    depth = 40
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("local", 1)]
+    functions = [
+        helper.make_function(
+            "local",
+            f"f{i}",
+            ["a"],
+            ["b"] if leaf else ["a"],
+            [helper.make_node(f"f{i + 1}", ["a"], ["b" if leaf else "c"], domain="local"),
+             helper.make_node(f"f{i + 1}", ["a"], ["d"], domain="local")]
+            if i < depth
+            else leaf,
+            opsets,
+        )
+        for i in range(depth + 1)
+    ]  # fmt: skip
+    call = helper.make_node("f0", ["x"], ["y"], domain="local", name="culprit")
+    model = model_of([call], [], ["y"], {"x": floats(2)}, functions=functions, opsets=[("local", 1)])
+    refused(model, says="with its functions expanded the graph has more than .* nodes", code="resource limit")
+
+
+@pytest.mark.parametrize("kind", ["sequence_type", "optional_type", "map_type"])
+def test_inputs_of_lists_that_do_not_say_of_what(kind):
+    value = onnx.ValueInfoProto(name="x")
+    getattr(value.type, kind).SetInParent()
+    refused(model_of([node("Identity", ["x"], ["y"])], [value], ["y"]), says="does not say what it holds", place="'x'")
+    value.type.Clear()
+    value.type.sequence_type.elem_type.optional_type.SetInParent()
+    refused(model_of([node("Identity", ["x"], ["y"])], [value], ["y"]), says="does not say what it holds", place="'x'")
+
+
+def test_types_that_nest_without_end():
+    value = onnx.ValueInfoProto(name="x")
+    inner = value.type
+    for _ in range(90):
+        inner = inner.sequence_type.elem_type
+    inner.tensor_type.elem_type = TensorProto.FLOAT
+    refused(model_of([node("Identity", ["x"], ["y"])], [value], ["y"]), says="nested deeper than 64", place="'x'")
+
+
+def test_sequences_of_sequences_that_grow():
+    """A body whose result is the whole list makes a list of lists, one level deeper each time."""
+    from onnx import parser
+
+    model = parser.parse_model("""
+    <ir_version: 9, opset_import: ["" : 19]>
+    g (bool go, float[1] x) => (seq(float[M]) last) {
+      first = SequenceConstruct (x)
+      [culprit] last = Loop ("", go, first) <body = b (int64 i, bool c, seq(float[M]) n) => (bool again, seq(float[M]) next) {
+        again = Identity (c)
+        [deeper] next = SequenceMap (n) <body = m (float[M] e) => (seq(float[M]) whole) { whole = Identity (n) }>
+      }>
+    }""")
+
+    def forget_types(graph):
+        for value in (*graph.input, *graph.output):
+            if value.type.HasField("sequence_type"):
+                value.type.Clear()
+        for inner in graph.node:
+            for attribute in inner.attribute:
+                if attribute.HasField("g"):
+                    forget_types(attribute.g)
+
+    forget_types(model.graph)
+    feeds = {"go": np.array(True), "x": np.ones(1, np.float32)}
+    refused(model, feeds, says="nested more than 64 deep", code="resource limit")

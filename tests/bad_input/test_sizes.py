@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 import tenon
-from bad_input.refusals import floats, ints, model_of, node_refused, refused, run
+from bad_input.refusals import floats, ints, model_of, node_model, node_refused, refused, run, session
 from onnx import TensorProto, helper, numpy_helper
 
 HUGE = 1 << 40
@@ -147,6 +147,44 @@ def test_errors_of_a_run_name_node_and_op():
     refused(outputs, {"s": ints(1)}, "memory_limit", "output 'v'")
 
 
+MANY = 40_000_000  # bytes fit into the memory that there is, the numbers of as many elements do not
+BYTE, BYTES = np.zeros(1, np.uint8), np.zeros(MANY, np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "attributes"),
+    [
+        ("Tile", [BYTE, ints(MANY)], {}),
+        ("Pad", [BYTE, ints(0, MANY)], {}),
+        ("CenterCropPad", [BYTE, ints(MANY)], {"axes": [0]}),
+        ("Resize", [BYTE, None, None, ints(MANY)], {"mode": "nearest"}),
+        ("Slice", [BYTES, ints(1), ints(MANY)], {}),
+        ("Split", [BYTES], {"num_outputs": 2, "outputs": 2}),
+        ("Unique", [BYTES], {}),
+        ("NonZero", [BYTES + 1], {}),
+        ("Compress", [BYTES, BYTES < 1], {}),
+        ("Gather", [BYTE, BYTES.astype(np.int32)], {}),
+        ("GatherElements", [BYTES, BYTES.astype(np.int32)], {}),
+        ("ScatterElements", [BYTES, BYTES.astype(np.int32), BYTES], {}),
+        ("ReduceMax", [BYTES], {"keepdims": 0}),
+        ("TopK", [BYTES.astype(np.int8), ints(1)], {"outputs": 2, "version": 24}),
+    ],
+)
+def test_what_ops_need_for_themselves_is_counted(op_type, inputs, attributes):
+    version, outputs = attributes.pop("version", 21), attributes.pop("outputs", 1)
+    model, feeds = node_model(op_type, inputs, version, outputs, constant=False, **attributes)
+    refused(model, feeds, says="memory_limit", code="resource limit", memory_limit=120_000_000)
+
+
+def test_arenas_that_nobody_uses_make_room():
+    """Every shape keeps an arena for its next run, as long as nobody needs the memory for something else."""
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])
+    nodes = [helper.make_node("Neg", ["x"], ["a"]), helper.make_node("Neg", ["a"], ["b"]), helper.make_node("Abs", ["b"], ["y"])]
+    running = session(model_of(nodes, [x], ["y"]), memory_limit=64 << 20, provider="reference")
+    for n in range(1_000_000, 1_000_012):
+        assert running.run(None, {"x": np.full(n, -2, np.float32)})[0][-1] == 2
+
+
 def test_text_that_grows():
     nodes = [helper.make_node("StringConcat", [f"v{i}", f"v{i}"], [f"v{i + 1}"], name=f"culprit{i}") for i in range(50)]
     refused(model_of(nodes, [], ["v50"], {"v0": np.array(["ab" * 1000], object)}), says="memory_limit")
@@ -154,8 +192,46 @@ def test_text_that_grows():
     for op_type in ("Tile", "Expand"):
         refused(model_of([helper.make_node(op_type, ["t", "n"], ["y"], name="culprit")], [], ["y"], long_text),
                 says="memory_limit")  # fmt: skip
+    few, many = np.array(["ab" * 50_000], object), np.array(["a"] * 10_000, object)
+    for op_type, inputs, attributes in [
+        ("StringConcat", [few, many], {}),
+        ("Where", [np.ones(1, bool), few, many], {}),
+        ("ConstantOfShape", [ints(10_000)], {"value": onnx.numpy_helper.from_array(few)}),
+        ("OneHot", [ints(0), np.array(10_000), np.concatenate([few, few])], {}),
+        ("ScatterElements", [many, np.arange(10_000), np.tile(few, 10_000)], {}),
+        ("Pad", [many[:1], ints(0, 10_000), few[0]], {}),
+        ("StringSplit", [np.array(["a " * 5_000_000], object)], {"outputs": 2}),
+    ]:
+        version, outputs = 20, attributes.pop("outputs", 1)
+        model, feeds = node_model(op_type, inputs, version, outputs, constant=False, **attributes)
+        refused(model, feeds, says="memory_limit", code="resource limit")
     picks = {"t": long_text["t"], "i": np.zeros(1_000_000, np.int64)}
     refused(model_of([helper.make_node("Gather", ["t", "i"], ["y"], name="culprit")], [], ["y"], picks), says="memory_limit")
+
+
+def test_text_that_loops_collect():
+    from onnx import parser
+
+    model = parser.parse_model("""
+    <ir_version: 9, opset_import: ["" : 20]>
+    g (string[1] t) => (string[N, 1] all) {
+      times = Constant <value_int = 5000> ()
+      [culprit] all = Loop (times, "") <body = b (int64 i, bool c) => (bool on, string[1] part) {
+        on = Identity (c)
+        part = StringConcat (t, t)
+      }>
+    }""")
+    refused(model, {"t": np.array(["ab" * 25_000], object)}, says="memory_limit", code="resource limit")
+
+
+def test_labels_that_are_given_to_many():
+    label = "x" * 100_000
+    encode = {"keys_int64s": [0], "values_strings": [label], "default_string": ""}
+    model, feeds = node_model("LabelEncoder", [np.zeros(10_000, np.int64)], domain="ai.onnx.ml", constant=False, **encode)
+    refused(model, feeds, says="memory_limit", code="resource limit")
+    zipped = {"classlabels_strings": [label]}
+    model, feeds = node_model("ZipMap", [floats(10_000, 1)], domain="ai.onnx.ml", constant=False, **zipped)
+    refused(model, feeds, says="memory_limit", code="resource limit")
 
 
 def test_sparse_initializers():

@@ -80,7 +80,7 @@ def test_loop_limit_and_wrong_bodies():
     """
     options = tenon.SessionOptions()
     options.add_session_config_entry("tenon.loop_limit", "1000")
-    with pytest.raises(Exception, match="has run 1000 times, which is the limit"):
+    with pytest.raises(Exception, match="have run 1000 times and would run 1 more; the limit is 1000"):
         tenon.InferenceSession(model(endless), options).run(None, {"go": np.array(True)})
     wrong = endless.replace("bool s)", "bool s, bool extra)")
     with pytest.raises(Exception, match="the body takes 4 inputs"):

@@ -115,7 +115,7 @@ bool is_word(char32_t c) {
   return c < 128 && ((c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_');
 }
 
-bool holds(regex::Assertion assertion, const std::vector<char32_t>& text, size_t at) {
+bool holds(regex::Assertion assertion, std::span<const char32_t> text, size_t at) {
   const bool first = at == 0, last = at == text.size();
   const bool boundary = (!first && is_word(text[at - 1])) != (!last && is_word(text[at]));
   switch (assertion) {
@@ -143,7 +143,7 @@ struct Thread {
 // The threads that wait for a character, each instruction once: the first to reach it stays.
 class Threads {
  public:
-  Threads(const Regex::Program& program, const std::vector<char32_t>& text)
+  Threads(const Regex::Program& program, std::span<const char32_t> text)
       : program_(program), text_(text), seen_at_(program.code.size(), 0) {}
 
   void begin(size_t at) {
@@ -179,7 +179,7 @@ class Threads {
 
  private:
   const Regex::Program& program_;
-  const std::vector<char32_t>& text_;
+  std::span<const char32_t> text_;
   std::vector<size_t> seen_at_;  // position + 1 at which an instruction was last reached
   std::vector<Thread> waiting_;
   std::vector<size_t> pending_;
@@ -210,7 +210,7 @@ bool Regex::full_match(std::string_view text) const {
   return threads.match_origin().has_value();
 }
 
-std::optional<Regex::Match> Regex::find(const std::vector<char32_t>& text, size_t from) const {
+std::optional<Regex::Match> Regex::find(std::span<const char32_t> text, size_t from) const {
   Threads threads(*program_, text);
   std::optional<Match> best;
   std::vector<Thread> waiting;  // in the order of their origins, so the leftmost reaches an instruction first

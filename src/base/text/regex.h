@@ -2,8 +2,8 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string_view>
-#include <vector>
 
 #include "base/status.h"
 
@@ -23,7 +23,7 @@ class Regex {
     size_t begin = 0, end = 0;
   };
   // The longest of the leftmost matches that begin at `from` or later; what lies before `from` counts as context.
-  std::optional<Match> find(const std::vector<char32_t>& text, size_t from) const;
+  std::optional<Match> find(std::span<const char32_t> text, size_t from) const;
 
   struct Program;
 

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <exception>
 #include <functional>
 #include <map>
+#include <mutex>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "cli/models.h"
@@ -50,12 +53,27 @@ tenon::Options key_options(const CompileSettings& settings, const ModelJob& job,
 
 void for_each_parallel(size_t count, int64_t jobs, const std::function<void(size_t)>& f) {
   std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;  // the first; what nobody has begun by then is left
   const auto work = [&] {
-    for (size_t i; (i = next++) < count;) f(i);
+    try {
+      for (size_t i; (i = next++) < count;) f(i);
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
   };
-  std::vector<std::jthread> helpers;
-  for (size_t i = 1; i < std::min(static_cast<size_t>(jobs), count); ++i) helpers.emplace_back(work);
-  work();
+  {
+    std::vector<std::jthread> helpers;
+    try {
+      for (size_t i = 1; i < std::min(static_cast<size_t>(jobs), count); ++i) helpers.emplace_back(work);
+    } catch (const std::system_error&) {
+      // The system gives no more threads; this one and those there are do the work.
+    }
+    work();
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include "providers/reference/attention.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/softmax_row.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -39,6 +40,7 @@ class FlexAttention {
     const double root = round_to(type_, std::sqrt(scale));
     for (int64_t row = 0; row < rows(); ++row) {
       for (int64_t j = 0; j < e_.total; ++j) {
+        meter_.spend(e_.head + 1);
         double sum = 0.0;
         for (int64_t d = 0; d < e_.head; ++d)
           sum += round_to(type_, q[row * e_.head + d] * root) *
@@ -71,6 +73,7 @@ class FlexAttention {
     TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(dims, 0.0, c_.budget()));
     for (int64_t row = 0; y.size() > 0 && row < rows(); ++row) {
       for (int64_t d = 0; d < e_.value_head; ++d) {
+        meter_.spend(e_.total);
         double sum = 0.0;
         for (int64_t j = 0; j < e_.total; ++j)
           sum += probabilities[row * e_.total + j] * v[(kv_plane(row) * e_.total + j) * e_.value_head + d];
@@ -87,6 +90,7 @@ class FlexAttention {
   const FlexAttentionParams& p_;
   DType type_, precision_;
   AttentionExtents e_;
+  WorkMeter meter_;
 };
 
 }  // namespace

@@ -18,10 +18,8 @@ class LoopRun {
 
   Status run() {
     TN_RETURN_IF_ERROR(read_inputs());
-    const int64_t limit = c_.services().max_loop_iterations();
     for (int64_t i = 0; go_on_ && i < trips_; ++i) {
-      if (i >= limit)
-        return error(Code::ResourceLimit, "the loop has run {} times, which is the limit (option 'loop_limit')", i);
+      TN_RETURN_IF_ERROR(c_.services().count_iterations(1));
       TN_RETURN_IF_ERROR(c_.services().check_cancelled());
       TN_RETURN_IF_ERROR(iterate(i));
     }

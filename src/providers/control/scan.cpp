@@ -66,11 +66,9 @@ class ScanRun {
 
   // Tensors without elements can have any number of steps.
   Status check_steps(int64_t batch, int64_t steps) const {
-    const auto total = checked_mul(batch, steps);
-    const int64_t limit = c_.services().max_loop_iterations();
-    if (total && *total <= limit && batch <= limit) return {};
-    return error(Code::ResourceLimit, "{} x {} steps are more than the limit of {} (option 'loop_limit')", batch, steps,
-                 limit);
+    const auto total = checked_mul(std::max<int64_t>(batch, 1), std::max<int64_t>(steps, 1));
+    if (!total) return error(Code::ResourceLimit, "{} x {} steps are too many", batch, steps);
+    return c_.services().count_iterations(*total);
   }
 
   std::vector<Stack>& scans() { return scans_; }

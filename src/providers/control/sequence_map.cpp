@@ -31,6 +31,7 @@ KernelFunction reference_kernel<OpId::SequenceMap>() {
     TN_ASSIGN_OR_RETURN(const size_t count, element_count_of(c, inputs));
     std::vector<Sequence> outputs(c.output_count());
     for (size_t k = 0; k < outputs.size(); ++k) outputs[k].element = without_shape(c.services().body_output_type(0, k));
+    TN_RETURN_IF_ERROR(c.services().count_iterations(static_cast<int64_t>(count)));
     for (size_t n = 0; n < count; ++n) {
       TN_RETURN_IF_ERROR(c.services().check_cancelled());
       std::vector<Value> elements;

@@ -5,6 +5,7 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
+#include "tensor/text_memory.h"
 
 namespace tenon {
 
@@ -27,7 +28,7 @@ Result<Tensor> make_tensor(DType dtype, std::vector<int64_t> dims, const std::sh
     if (dtype != DType::String && tensor.size() > 0)
       std::memset(tensor.mutable_data(), 0, static_cast<size_t>(tensor.bytes()));
     TN_RETURN_IF_ERROR(f(tensor.view()));
-    return tensor;
+    return charge_text(tensor, budget);
   }
   TN_ASSIGN_OR_RETURN(auto wide, Buffer::allocate(tensor.size(), budget));
   std::memset(wide->data(), 0, static_cast<size_t>(tensor.size()));

@@ -6,6 +6,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/softmax_row.h"
+#include "providers/scratch.h"
 #include "tensor/value.h"
 
 namespace tenon {
@@ -114,7 +115,6 @@ class Attention {
     for (int64_t b = 0; b < e_.batch; ++b) {
       for (int64_t h = 0; h < e_.q_heads; ++h) {
         for (int64_t i = 0; i < e_.q_length; ++i) attend(bias, b, h, i);
-        TN_RETURN_IF_ERROR(c_.services().check_cancelled());
       }
     }
     y_.store(c_.out(0));
@@ -127,9 +127,10 @@ class Attention {
   void attend(const Bias& bias, int64_t b, int64_t h, int64_t i) {
     const int64_t kv_plane = b * e_.kv_heads + h / (e_.q_heads / e_.kv_heads);
     const int64_t row = e_.q_row(b, h, i);
-    std::vector<double> scores(static_cast<size_t>(e_.total)), added(scores.size());
-    const std::vector<double> query = scaled_query(row);
+    Scratch<double> scores(static_cast<size_t>(e_.total)), added(scores.size());
+    const Scratch<double> query = scaled_query(row);
     for (int64_t j = 0; j < e_.total; ++j) {
+      meter_.spend(e_.head + 1);
       double sum = 0.0;
       const double* key = k_.data() + (kv_plane * e_.total + j) * e_.head;
       for (int64_t d = 0; d < e_.head; ++d) sum += query[static_cast<size_t>(d)] * key[d];
@@ -148,6 +149,7 @@ class Attention {
     for (double& s : scores) s = any ? round_to(type_, s) : 0.0;
     expose(3, b, h, i, scores);
     for (int64_t d = 0; d < e_.value_head; ++d) {
+      meter_.spend(e_.total);
       double sum = 0.0;
       for (int64_t j = 0; j < e_.total; ++j)
         sum += scores[static_cast<size_t>(j)] * v_[(kv_plane * e_.total + j) * e_.value_head + d];
@@ -155,14 +157,14 @@ class Attention {
     }
   }
 
-  std::vector<double> scaled_query(int64_t row) const {
-    std::vector<double> query(static_cast<size_t>(e_.head));
+  Scratch<double> scaled_query(int64_t row) const {
+    Scratch<double> query(static_cast<size_t>(e_.head));
     for (int64_t d = 0; d < e_.head; ++d)
       query[static_cast<size_t>(d)] = round_to(type_, q_[row * e_.head + d] * scale_);
     return query;
   }
 
-  void expose(int64_t mode, int64_t b, int64_t h, int64_t i, const std::vector<double>& scores) {
+  void expose(int64_t mode, int64_t b, int64_t h, int64_t i, const Scratch<double>& scores) {
     if (!c_.wants(3) || mode != p_.qk_matmul_output_mode) return;
     std::ranges::copy(scores, exposed_.data() + ((b * e_.q_heads + h) * e_.q_length + i) * e_.total);
   }
@@ -172,6 +174,7 @@ class Attention {
   DType type_;
   AttentionExtents e_;
   double scale_ = 1.0;
+  WorkMeter meter_;
   Doubles q_, k_, v_, y_, exposed_;
 };
 

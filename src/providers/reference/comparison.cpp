@@ -1,4 +1,5 @@
 #include "providers/reference/elementwise.h"
+#include "providers/reference/text_meter.h"
 
 namespace tenon {
 
@@ -47,10 +48,11 @@ Status choose(KernelContext& c) {
     const T* x = static_cast<const T*>(a.data);
     const T* y = static_cast<const T*>(b.data);
     T* z = static_cast<T*>(out.data);
+    TextMeter meter;
     for (Walker<3> w(out.dims, {broadcast_strides(condition.dims, out.dims), broadcast_strides(a.dims, out.dims),
                                 broadcast_strides(b.dims, out.dims)});
          w.more(); w.next())
-      z[w.position()] = yes[w.at(0)] ? x[w.at(1)] : y[w.at(2)];
+      meter.copy(yes[w.at(0)] ? x[w.at(1)] : y[w.at(2)], z[w.position()]);
     return Status();
   });
 }

@@ -7,6 +7,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
+#include "providers/reference/text_meter.h"
 
 namespace tenon {
 
@@ -21,11 +22,12 @@ KernelFunction reference_kernel<OpId::Concat>() {
       using T = typename decltype(tag)::type;
       T* target = static_cast<T*>(out.data);
       int64_t at = 0;
+      TextMeter meter;
       for (size_t i = 0; i < c.input_count(); ++i) {
         const T* source = static_cast<const T*>(c.in(i).data);
         const int64_t run = AxisSplit(c.in(i).dims, axis < 0 ? axis + out.rank() : axis).extent * whole.inner;
         for (int64_t o = 0; o < whole.outer; ++o)
-          std::copy_n(source + o * run, run, target + o * whole.extent * whole.inner + at);
+          meter.copy_n(source + o * run, run, target + o * whole.extent * whole.inner + at);
         at += run;
       }
       return Status();

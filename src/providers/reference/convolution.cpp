@@ -6,6 +6,7 @@
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/taps.h"
+#include "providers/reference/work_meter.h"
 #include "tensor/value.h"
 
 namespace tenon {
@@ -19,15 +20,15 @@ int64_t product(Dims dims) { return checked_product(dims).value_or(0); }
 // Calls f(dense offset, strided offset, length, weight) for every row that a tap connects in two channels of a group.
 // Weights are stored [dense channel, strided channel of the group, tap].
 template <class F>
-Status for_each_meeting(KernelServices& services, const ConvGeometry& g, const double* w, const F& f) {
+Status for_each_meeting(const ConvGeometry& g, const double* w, const F& f) {
   const int64_t dense_plane = product(g.dense), strided_plane = product(g.strided);
   const int64_t dense_channels = g.dense_channels * g.group;
   if (g.batch == 0 || dense_channels == 0 || g.strided_channels == 0) return {};  // extents may be anything then
   int64_t taps = 1;
   for (const WindowAxis& a : g.window.axes) taps *= a.kernel;
+  WorkMeter meter;
   return for_each_tap(g.window, g.dense, g.strided, [&](int64_t tap, std::span<const TapRow> rows) -> Status {
     for (int64_t n = 0; n < g.batch; ++n) {
-      TN_RETURN_IF_ERROR(services.check_cancelled());
       // Rows first: those of all channels of a group stay close to the processor.
       for (const TapRow& row : rows) {
         for (int64_t d = 0; d < dense_channels; ++d) {
@@ -35,6 +36,7 @@ Status for_each_meeting(KernelServices& services, const ConvGeometry& g, const d
           const int64_t group = n * g.group + d / g.dense_channels;
           for (int64_t s = 0; s < g.strided_channels; ++s) {
             const int64_t strided = (group * g.strided_channels + s) * strided_plane + row.strided;
+            meter.spend(row.length);
             f(dense, strided, row.length, w[(d * g.strided_channels + s) * taps + tap]);
           }
         }
@@ -59,17 +61,16 @@ Result<ConvGeometry> ConvGeometry::of(Dims x, Dims w, Dims y, const ConvParams& 
   return g;
 }
 
-Status convolve(KernelServices& services, const ConvGeometry& g, const double* x, const double* w, double* y) {
+Status convolve(const ConvGeometry& g, const double* x, const double* w, double* y) {
   const int64_t step = g.window.axes.back().stride;
-  return for_each_meeting(services, g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
+  return for_each_meeting(g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
     for (int64_t j = 0; j < length; ++j) y[dense + j] += weight * x[strided + j * step];
   });
 }
 
-Status convolve_transposed(KernelServices& services, const ConvGeometry& g, const double* x, const double* w,
-                           double* y) {
+Status convolve_transposed(const ConvGeometry& g, const double* x, const double* w, double* y) {
   const int64_t step = g.window.axes.back().stride;
-  return for_each_meeting(services, g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
+  return for_each_meeting(g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
     for (int64_t j = 0; j < length; ++j) y[strided + j * step] += weight * x[dense + j];
   });
 }
@@ -93,7 +94,7 @@ Status run_conv(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles w, read_doubles(c, 1));
   TN_ASSIGN_OR_RETURN(Doubles y, biased_output(c, 2));
-  TN_RETURN_IF_ERROR(convolve(c.services(), geometry, x.data(), w.data(), y.data()));
+  TN_RETURN_IF_ERROR(convolve(geometry, x.data(), w.data(), y.data()));
   y.store(c.out(0));
   return {};
 }
@@ -114,7 +115,7 @@ Status run_conv_transpose(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles w, read_doubles(c, 1));
   TN_ASSIGN_OR_RETURN(Doubles y, biased_output(c, 2));
-  TN_RETURN_IF_ERROR(convolve_transposed(c.services(), g, x.data(), w.data(), y.data()));
+  TN_RETURN_IF_ERROR(convolve_transposed(g, x.data(), w.data(), y.data()));
   y.store(c.out(0));
   return {};
 }

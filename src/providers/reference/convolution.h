@@ -17,9 +17,8 @@ struct ConvGeometry {
 };
 
 // y[n, m, ...] += sum of x[n, c, ...] * w[m, c, tap], all dense doubles. Quantized convolutions pass exact integers.
-Status convolve(KernelServices& services, const ConvGeometry& geometry, const double* x, const double* w, double* y);
+Status convolve(const ConvGeometry& geometry, const double* x, const double* w, double* y);
 // The transpose of that: y[n, m, ...] += sum of x[n, c, ...] * w[c, m, tap].
-Status convolve_transposed(KernelServices& services, const ConvGeometry& geometry, const double* x, const double* w,
-                           double* y);
+Status convolve_transposed(const ConvGeometry& geometry, const double* x, const double* w, double* y);
 
 }  // namespace tenon

@@ -2,14 +2,17 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
 namespace {
 
 // Gaussian elimination with the largest pivot; destroys the matrix.
-double determinant(std::vector<double>& m, size_t n) {
+double determinant(Scratch<double>& m, size_t n) {
   double result = 1;
+  WorkMeter meter;
   for (size_t k = 0; k < n; ++k) {
     size_t pivot = k;
     for (size_t i = k + 1; i < n; ++i)
@@ -21,6 +24,7 @@ double determinant(std::vector<double>& m, size_t n) {
     }
     result *= m[k * n + k];
     for (size_t i = k + 1; i < n; ++i) {
+      meter.spend(static_cast<int64_t>(n));
       const double factor = m[i * n + k] / m[k * n + k];
       for (size_t j = k; j < n; ++j) m[i * n + j] -= factor * m[k * n + j];
     }
@@ -38,7 +42,7 @@ KernelFunction reference_kernel<OpId::Det>() {
     return dispatch_floats(c.out(0).dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T* in = static_cast<const T*>(c.in(0).data);
-      std::vector<double> matrix(n * n);
+      Scratch<double> matrix(n * n);
       for (T& out : c.out(0).as<T>()) {
         for (double& x : matrix) x = widen(*in++);
         out = narrow<T>(determinant(matrix, n));

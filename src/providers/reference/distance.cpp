@@ -4,6 +4,7 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -17,8 +18,10 @@ KernelFunction reference_kernel<OpId::CDist>() {
       const T* a = static_cast<const T*>(c.in(0).data);
       const T* b = static_cast<const T*>(c.in(1).data);
       T* out = static_cast<T*>(c.out(0).data);
+      WorkMeter meter;
       for (int64_t i = 0; i < rows; ++i)
         for (int64_t j = 0; j < columns; ++j) {
+          meter.spend(width + 1);
           double sum = 0;
           for (int64_t k = 0; k < width; ++k) {
             const double difference = widen(a[i * width + k]) - widen(b[j * width + k]);

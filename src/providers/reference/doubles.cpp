@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "providers/reference/elements.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -31,8 +32,11 @@ Result<Doubles> Doubles::copy_of(const TensorView& view, const std::shared_ptr<M
   TN_ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(DType::Float64, {view.size()}, budget));
   TN_RETURN_IF_ERROR(dispatch_numbers(view.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    std::ranges::transform(view.as<T>(), static_cast<double*>(copy.mutable_data()),
-                           [](T x) { return static_cast<double>(x); });
+    const T* from = static_cast<const T*>(view.data);
+    auto* to = static_cast<double*>(copy.mutable_data());
+    in_pieces(view.size(), [&](int64_t begin, int64_t end) {
+      std::transform(from + begin, from + end, to + begin, [](T x) { return static_cast<double>(x); });
+    });
     return Status();
   }));
   return Doubles(std::move(copy));
@@ -58,7 +62,10 @@ Result<Doubles> read_doubles(KernelContext& c, size_t i) {
 void store_doubles(const double* from, const TensorView& to) {
   (void)dispatch_numbers(to.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    std::transform(from, from + to.size(), to.as<T>().begin(), from_double<T>);
+    T* target = static_cast<T*>(to.data);
+    in_pieces(to.size(), [&](int64_t begin, int64_t end) {
+      std::transform(from + begin, from + end, target + begin, from_double<T>);
+    });
     return Status();
   });
 }

@@ -12,7 +12,11 @@ template <class T, class F>
 void map_elements(KernelContext& c, F f) {
   auto in = c.in(0).as<T>();
   auto out = c.out(0).as<T>();
-  for (size_t i = 0; i < in.size(); ++i) out[i] = narrow<T>(f(widen(in[i])));
+  WorkMeter meter;
+  for (size_t i = 0; i < in.size(); ++i) {
+    meter.spend();
+    out[i] = narrow<T>(f(widen(in[i])));
+  }
 }
 
 // The same for all float types.

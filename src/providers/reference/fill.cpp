@@ -4,6 +4,8 @@
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/text_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -24,7 +26,7 @@ int64_t index_of(T x) {
 }
 
 // The elements of a tensor of any number type as indices.
-Status read_indices(const TensorView& view, std::vector<int64_t>& indices) {
+Status read_indices(const TensorView& view, Scratch<int64_t>& indices) {
   return dispatch_numbers(view.dtype, [&](auto tag) {
     for (auto x : view.as<typename decltype(tag)::type>()) indices.push_back(index_of(x));
     return Status();
@@ -53,7 +55,8 @@ KernelFunction reference_kernel<OpId::ConstantOfShape>() {
         unpack_sub_byte(out.dtype, value.data(), 1, &element);
       else if (value.defined())
         element = *static_cast<const T*>(value.data());
-      for (T& x : raw<T>(out)) x = element;
+      TextMeter meter;
+      for (T& x : raw<T>(out)) meter.copy(element, x);
       return Status();
     });
   };
@@ -84,19 +87,21 @@ KernelFunction reference_kernel<OpId::OneHot>() {
     if (out.size() == 0) return {};
     const int64_t axis = c.params<OneHotParams>().axis;
     const AxisSplit split(out.dims, axis < 0 ? axis + out.rank() : axis);
-    std::vector<int64_t> indices;
+    Scratch<int64_t> indices;
     TN_RETURN_IF_ERROR(read_indices(c.in(0), indices));
     return dispatch_by_size(out.dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       const T off = raw<T>(c.in(2))[0], on = raw<T>(c.in(2))[1];
       auto target = raw<T>(out);
-      for (T& x : target) x = off;
+      TextMeter meter;
+      for (T& x : target) meter.copy(off, x);
       for (int64_t i = 0; i < static_cast<int64_t>(indices.size()); ++i) {
         int64_t hot = indices[static_cast<size_t>(i)];
         if (hot < 0) hot += split.extent;
         // An index that is not in the axis leaves its row off.
         if (hot < 0 || hot >= split.extent) continue;
-        target[static_cast<size_t>((i / split.inner * split.extent + hot) * split.inner + i % split.inner)] = on;
+        meter.copy(on,
+                   target[static_cast<size_t>((i / split.inner * split.extent + hot) * split.inner + i % split.inner)]);
       }
       return Status();
     });

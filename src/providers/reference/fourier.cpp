@@ -7,13 +7,14 @@
 #include "providers/reference/doubles.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
 namespace {
 
 using Complex = std::complex<double>;
-using Signal = std::vector<Complex>;
+using Signal = Scratch<Complex>;
 
 // exp(sign * 2 pi i k / n), exact at multiples of a quarter turn.
 Complex root_of_unity(size_t k, size_t n, double sign) {
@@ -27,7 +28,7 @@ Complex root_of_unity(size_t k, size_t n, double sign) {
 }
 
 // The defining sum; even lengths first split into their even and odd elements.
-Signal transform(const Signal& x, double sign) {
+Signal transform(const Signal& x, double sign, WorkMeter& meter) {
   const size_t n = x.size();
   Signal y(n);
   if (n % 2 == 0 && n > 0) {
@@ -36,9 +37,10 @@ Signal transform(const Signal& x, double sign) {
       even[i] = x[2 * i];
       odd[i] = x[2 * i + 1];
     }
-    even = transform(even, sign);
-    odd = transform(odd, sign);
+    even = transform(even, sign, meter);
+    odd = transform(odd, sign, meter);
     for (size_t k = 0; k < n / 2; ++k) {
+      meter.spend(4);
       const Complex turned = root_of_unity(k, n, sign) * odd[k];
       y[k] = even[k] + turned;
       y[k + n / 2] = even[k] - turned;
@@ -46,16 +48,23 @@ Signal transform(const Signal& x, double sign) {
     return y;
   }
   Signal roots(n);
-  for (size_t k = 0; k < n; ++k) roots[k] = root_of_unity(k, n, sign);
-  for (size_t k = 0; k < n; ++k)
-    for (size_t i = 0, turn = 0; i < n; ++i, turn = (turn + k) % n) y[k] += x[i] * roots[turn];
+  for (size_t k = 0; k < n; ++k) {
+    meter.spend(4);
+    roots[k] = root_of_unity(k, n, sign);
+  }
+  for (size_t k = 0; k < n; ++k) {
+    for (size_t i = 0, turn = 0; i < n; ++i, turn = (turn + k) % n) {
+      meter.spend();
+      y[k] += x[i] * roots[turn];
+    }
+  }
   return y;
 }
 
-Signal forward(const Signal& x) { return transform(x, -1.0); }
+Signal forward(const Signal& x, WorkMeter& meter) { return transform(x, -1.0, meter); }
 
-Signal inverse(const Signal& x) {
-  Signal y = transform(x, 1.0);
+Signal inverse(const Signal& x, WorkMeter& meter) {
+  Signal y = transform(x, 1.0, meter);
   for (Complex& value : y) value /= static_cast<double>(y.size());
   return y;
 }
@@ -101,6 +110,7 @@ Status run_dft(KernelContext& c) {
   if (p.onesided && !p.inverse) length = c.has(1) ? scalar_of(c.in(1)) : from.extent;
   const int64_t used = std::min(from.extent, p.onesided && p.inverse ? length / 2 + 1 : length);
   const int64_t lanes = from.inner / in.back();  // signals that interleave
+  WorkMeter meter;
   for (int64_t i = 0; i < from.outer * lanes; ++i) {
     const int64_t outer = i / lanes, lane = i % lanes;
     const Line source{outer * from.extent * from.inner + lane * in.back(), from.inner, in.back()};
@@ -108,9 +118,8 @@ Status run_dft(KernelContext& c) {
     Signal signal(static_cast<size_t>(length));
     for (int64_t t = 0; t < used; ++t) signal[static_cast<size_t>(t)] = source.read(x, t);
     if (p.onesided && p.inverse && length > 0) complete_spectrum(signal);
-    signal = p.inverse ? inverse(signal) : forward(signal);
+    signal = p.inverse ? inverse(signal, meter) : forward(signal, meter);
     for (int64_t t = 0; t < to.extent; ++t) target.write(y, t, signal[static_cast<size_t>(t)]);
-    TN_RETURN_IF_ERROR(c.services().check_cancelled());
   }
   y.store(c.out(0));
   return {};
@@ -124,6 +133,7 @@ Status run_stft(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles window, read_doubles(c, 2));
   TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(c.out(0).size(), 0.0, c.budget()));
+  WorkMeter meter;
   for (int64_t b = 0; b < out[0]; ++b) {
     for (int64_t f = 0; f < out[1]; ++f) {
       const Line source{(b * in[1] + f * step) * components, components, components};
@@ -131,9 +141,8 @@ Status run_stft(KernelContext& c) {
       Signal signal(static_cast<size_t>(frame));
       for (int64_t t = 0; t < frame; ++t)
         signal[static_cast<size_t>(t)] = source.read(x, t) * (window.present() ? window[t] : 1.0);
-      signal = forward(signal);
+      signal = forward(signal, meter);
       for (int64_t k = 0; k < out[2]; ++k) target.write(y, k, signal[static_cast<size_t>(k)]);
-      TN_RETURN_IF_ERROR(c.services().check_cancelled());
     }
   }
   y.store(c.out(0));

@@ -7,31 +7,31 @@
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/text_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
 namespace {
 
 // Copies blocks of `inner` elements: out block i is data block blocks[i].
-Status copy_blocks(KernelContext& c, const std::vector<int64_t>& blocks, int64_t inner) {
+Status copy_blocks(KernelContext& c, const Scratch<int64_t>& blocks, int64_t inner) {
   const TensorView &data = c.in(0), &out = c.out(0);
   return dispatch_by_size(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* source = static_cast<const T*>(data.data);
     T* target = static_cast<T*>(out.data);
-    if constexpr (std::is_same_v<T, std::string>) {
-      TextMeter meter(*c.budget());
-      for (int64_t block : blocks)
-        for (int64_t i = 0; i < inner; ++i) TN_RETURN_IF_ERROR(meter.add(source[block * inner + i]));
+    TextMeter meter;
+    WorkMeter work;
+    for (size_t i = 0; i < blocks.size(); ++i) {
+      work.spend(inner);
+      meter.copy_n(source + blocks[i] * inner, inner, target + static_cast<int64_t>(i) * inner);
     }
-    for (size_t i = 0; i < blocks.size(); ++i)
-      std::copy_n(source + blocks[i] * inner, inner, target + static_cast<int64_t>(i) * inner);
     return Status();
   });
 }
 
-Result<std::vector<int64_t>> checked_indices(const TensorView& indices, int64_t extent) {
-  std::vector<int64_t> result;
+Result<Scratch<int64_t>> checked_indices(const TensorView& indices, int64_t extent) {
+  Scratch<int64_t> result;
   const int64_t count = indices.size();
   for (int64_t i = 0; i < count; ++i) {
     TN_ASSIGN_OR_RETURN(int64_t index, checked_index(integer_at(indices, i), extent, i));
@@ -57,7 +57,7 @@ KernelFunction reference_kernel<OpId::Gather>() {
     TN_ASSIGN_OR_RETURN(auto indices, checked_indices(c.in(1), data.dims[static_cast<size_t>(axis)]));
     if (c.out(0).size() == 0) return {};
     const AxisSplit split(data.dims, axis);
-    std::vector<int64_t> blocks;
+    Scratch<int64_t> blocks;
     for (int64_t outer = 0; outer < split.outer; ++outer)
       for (int64_t index : indices) blocks.push_back(outer * split.extent + index);
     return copy_blocks(c, blocks, split.inner);
@@ -73,7 +73,8 @@ KernelFunction reference_kernel<OpId::GatherElements>() {
     const size_t at = static_cast<size_t>(axis);
     TN_ASSIGN_OR_RETURN(auto indices, checked_indices(c.in(1), data.dims[at]));
     if (c.out(0).size() == 0) return {};
-    std::vector<int64_t> strides = row_major_strides(data.dims), elements;
+    std::vector<int64_t> strides = row_major_strides(data.dims);
+    Scratch<int64_t> elements;
     const int64_t stride = std::exchange(strides[at], 0);
     for (Walker<1> w(c.in(1).dims, {strides}); w.more(); w.next())
       elements.push_back(w.at(0) + indices[static_cast<size_t>(w.position())] * stride);
@@ -91,7 +92,7 @@ KernelFunction reference_kernel<OpId::GatherND>() {
     const int64_t rows = product(indices.dims.first(indices.dims.size() - 1));
     const int64_t rows_per_batch = rows / product(indices.dims.first(batch));
     const Dims indexed = data.dims.subspan(batch, depth);
-    std::vector<int64_t> blocks;
+    Scratch<int64_t> blocks;
     for (int64_t row = 0; row < rows; ++row) {
       int64_t block = row / rows_per_batch;
       for (size_t k = 0; k < depth; ++k) {

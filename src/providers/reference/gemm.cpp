@@ -3,6 +3,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/product.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -35,7 +36,7 @@ Status run(KernelContext& c, const GemmParams& p) {
   const auto strides = has_bias ? broadcast_strides(c.in(2).dims, out.dims) : std::vector<int64_t>{0, 0};
   const T* bias = has_bias ? c.in(2).as<T>().data() : nullptr;
   T* y = out.as<T>().data();
-  std::vector<Sum<T>> sums(static_cast<size_t>(n));
+  Scratch<Sum<T>> sums(static_cast<size_t>(n));
   for (int64_t i = 0; i < m; ++i) {
     TN_RETURN_IF_ERROR(c.services().check_cancelled());
     multiply_row(left, right, i, k, sums);

@@ -3,6 +3,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/interpolation.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -104,6 +105,7 @@ void sample(KernelContext& c, std::span<const double> coordinates) {
   const T* source = static_cast<const T*>(data.data);
   T* target = static_cast<T*>(out.data);
   std::vector<std::vector<Tap>> taps(image.size());
+  WorkMeter meter;
   for (int64_t n = 0; n < batches; ++n) {
     for (int64_t point = 0; point < points; ++point) {
       for (size_t axis = 0; axis < image.size(); ++axis) {
@@ -113,6 +115,7 @@ void sample(KernelContext& c, std::span<const double> coordinates) {
         taps[axis] = sampler.taps(axis, is_double ? pixel : static_cast<float>(pixel));
       }
       for (int64_t channel = 0; channel < channels; ++channel) {
+        meter.spend(4 * axes);
         const int64_t plane = n * channels + channel;
         target[plane * points + point] = sampled<T>(sum_taps(source + plane * pixels, taps, strides));
       }

@@ -6,9 +6,10 @@
 
 #include "providers/reference/cache_codec.h"
 #include "providers/reference/doubles.h"
-#include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/rotary_embedding.h"
+#include "providers/reference/work_meter.h"
+#include "providers/scratch.h"
 #include "tensor/value.h"
 
 namespace tenon {
@@ -185,13 +186,14 @@ class GroupQueryAttention {
   Status attend(int64_t b, int64_t h, int64_t s, const Sequence& sequence, const Doubles& keys, const Doubles& values) {
     const int64_t all = p_.num_heads + (c_.has(kGqaKey) ? 0 : 2 * p_.kv_num_heads);
     const double* from = q_.data() + ((b * length_ + s) * all + h) * head_;
-    std::vector<double> query(from, from + head_);
+    Scratch<double> query(from, from + head_);
     TN_RETURN_IF_ERROR(prepare(b, s, sequence, q_norm_, query));
     const int64_t end = p_.causal ? std::min(sequence.first_query + s + 1, sequence.valid) : sequence.valid;
     const int64_t begin = p_.local_window_size >= 0 ? std::max<int64_t>(0, end - p_.local_window_size) : 0;
     const int64_t plane = h / (p_.num_heads / p_.kv_num_heads) * sequence.rows;
-    std::vector<double> scores;
+    Scratch<double> scores;
     for (int64_t t = begin; t < end; ++t) {
+      meter_.spend(head_ + 1);
       double sum = 0.0;
       for (int64_t i = 0; i < head_; ++i) sum += query[static_cast<size_t>(i)] * keys[(plane + t) * head_ + i];
       scores.push_back(bias_at(b, h, s, t) + capped(sum * scale()));
@@ -200,6 +202,7 @@ class GroupQueryAttention {
     soften(h, scores);
     if (p_.qk_output == 2) expose(b, h, s, begin, scores);
     for (int64_t i = 0; i < head_; ++i) {
+      meter_.spend(end - begin);
       double sum = 0.0;
       for (int64_t t = begin; t < end; ++t)
         sum += scores[static_cast<size_t>(t - begin)] * values[(plane + t) * head_ + i];
@@ -222,7 +225,7 @@ class GroupQueryAttention {
   }
 
   // Softmax; a sink takes its share of the sum and gives nothing.
-  void soften(int64_t h, std::vector<double>& scores) const {
+  void soften(int64_t h, Scratch<double>& scores) const {
     const bool sinks = sink_.present() || p_.smooth_softmax;
     const double sink = sink_.present() ? sink_[h] : 0.0;
     double largest = sinks ? sink : -std::numeric_limits<double>::infinity();
@@ -233,7 +236,7 @@ class GroupQueryAttention {
     for (double& score : scores) score = sum == 0.0 ? 0.0 : score / sum;
   }
 
-  void expose(int64_t b, int64_t h, int64_t s, int64_t begin, const std::vector<double>& scores) {
+  void expose(int64_t b, int64_t h, int64_t s, int64_t begin, const Scratch<double>& scores) {
     if (!c_.wants(3)) return;
     std::ranges::copy(scores, exposed_.data() + ((b * p_.num_heads + h) * length_ + s) * total_ + begin);
   }
@@ -245,6 +248,7 @@ class GroupQueryAttention {
   int64_t batch_ = 0, length_ = 0, new_keys_ = 0, head_ = 0, capacity_ = 0, total_ = 0;
   bool is_prompt_ = false;  // nothing came before
   DType type_ = DType::Undefined;
+  WorkMeter meter_;
   Doubles q_, k_, v_, cosines_, sines_, bias_, sink_, q_norm_, k_norm_, y_, exposed_;
 };
 

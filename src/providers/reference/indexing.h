@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "providers/reference/work_meter.h"
 #include "tensor/tensor.h"
 
 // Walking over dense row-major tensors.
@@ -24,7 +25,8 @@ inline std::vector<int64_t> broadcast_strides(Dims from, Dims to) {
   return strides;
 }
 
-// Visits every index of a shape in row-major order, with the offsets of N operands kept up to date.
+// Visits every index of a shape in row-major order, with the offsets of N operands kept up to date. Ends the kernel
+// when its run is cancelled.
 //   for (Walker<2> w(dims, {strides_a, strides_b}); w.more(); w.next()) use(a[w.at(0)], b[w.at(1)]);
 template <size_t N>
 class Walker {
@@ -39,6 +41,7 @@ class Walker {
   const std::vector<int64_t>& index() const { return index_; }
   void next() {
     ++position_;
+    meter_.spend();
     for (size_t axis = dims_.size(); axis-- > 0;) {
       for (size_t n = 0; n < N; ++n) offsets_[n] += strides_[n][axis];
       if (++index_[axis] < dims_[axis]) return;
@@ -55,6 +58,7 @@ class Walker {
   std::array<int64_t, N> offsets_{};
   int64_t position_ = 0;
   bool more_ = true;
+  WorkMeter meter_;
 };
 
 // The extents before, at and after an axis, for kernels that work along one axis.

@@ -1,9 +1,6 @@
 #pragma once
 
-#include <vector>
-
-#include "base/status.h"
-#include "tensor/tensor.h"
+#include "providers/scratch.h"
 
 // Integer inputs as kernels read them: axes, sizes, indices.
 namespace tenon {
@@ -13,8 +10,8 @@ inline int64_t integer_at(const TensorView& v, int64_t i) {
   return v.dtype == DType::Int32 ? static_cast<const int32_t*>(v.data)[i] : static_cast<const int64_t*>(v.data)[i];
 }
 
-inline std::vector<int64_t> integers_of(const TensorView& v) {
-  std::vector<int64_t> result;
+inline Scratch<int64_t> integers_of(const TensorView& v) {
+  Scratch<int64_t> result;
   const int64_t count = v.size();
   for (int64_t i = 0; i < count; ++i) result.push_back(integer_at(v, i));
   return result;

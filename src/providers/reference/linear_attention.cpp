@@ -4,6 +4,7 @@
 #include "ops/attention.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -28,18 +29,19 @@ class LinearAttention {
     const size_t one = states_.size() / static_cast<size_t>(slots_);
     double* last = states_.end() - one;
     if (past_.present()) std::copy_n(past_.data() + past_.size() - one, one, last);
+    WorkMeter meter;
     for (int64_t b = 0; b < batch_; ++b) {
       for (int64_t h = 0; h < p_.kv_num_heads; ++h) {
         const int64_t size = key_ * value_;
         double* state = last + (b * p_.kv_num_heads + h) * size;
         for (int64_t t = 0; t < steps_; ++t) {
+          meter.spend(4 * size);
           step(h, b * steps_ + t, state);
           // The states of the last steps but the very last go to the slots before it.
           if (const int64_t back = steps_ - 1 - t; back > 0 && back < slots_)
             std::copy_n(state, size, state - back * static_cast<int64_t>(one));
         }
       }
-      TN_RETURN_IF_ERROR(c_.services().check_cancelled());
     }
     y_.store(c_.out(0));
     if (c_.wants(1)) states_.store(c_.out(1));

@@ -6,6 +6,7 @@
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -58,7 +59,7 @@ Status softmax_cross_entropy(KernelContext& c) {
   const TensorView& scores = c.in(0);
   const Samples samples(scores);
   // log(sum(exp(scores))) of each sample.
-  std::vector<double> norms(static_cast<size_t>(samples.count()));
+  Scratch<double> norms(static_cast<size_t>(samples.count()));
   for (int64_t i = 0; i < samples.count(); ++i) {
     double largest = -HUGE_VAL, sum = 0;
     for (int64_t k = 0; k < samples.classes(); ++k)

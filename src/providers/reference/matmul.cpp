@@ -1,6 +1,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/product.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -22,7 +23,7 @@ struct MatrixBatch {
 
 template <class T>
 Status multiply(KernelServices& services, const T* a, const T* b, T* c, int64_t m, int64_t n, int64_t k) {
-  std::vector<Sum<T>> sums(static_cast<size_t>(n));
+  Scratch<Sum<T>> sums(static_cast<size_t>(n));
   for (int64_t i = 0; i < m; ++i) {
     TN_RETURN_IF_ERROR(services.check_cancelled());
     multiply_row<T>({a, k, 1}, {b, n, 1}, i, k, sums);

@@ -2,6 +2,8 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -9,7 +11,8 @@ namespace {
 
 // Gauss-Jordan elimination with the largest pivot of each column. m becomes the identity and r the inverse of m.
 // False when m has no inverse.
-bool eliminate(std::vector<double>& m, std::vector<double>& r, size_t n) {
+bool eliminate(Scratch<double>& m, Scratch<double>& r, size_t n) {
+  WorkMeter meter;
   for (size_t column = 0; column < n; ++column) {
     size_t pivot = column;
     for (size_t row = column + 1; row < n; ++row)
@@ -25,6 +28,7 @@ bool eliminate(std::vector<double>& m, std::vector<double>& r, size_t n) {
       r[column * n + k] /= divisor;
     }
     for (size_t row = 0; row < n; ++row) {
+      meter.spend(static_cast<int64_t>(n));
       const double factor = m[row * n + column];
       if (row == column || factor == 0) continue;
       for (size_t k = 0; k < n; ++k) {
@@ -43,7 +47,7 @@ Status invert(KernelContext& c) {
     using T = typename decltype(tag)::type;
     const auto x = c.in(0).as<T>(), y = c.out(0).as<T>();
     for (size_t i = 0; i < count; ++i) {
-      std::vector<double> matrix, result(size, 0.0);
+      Scratch<double> matrix, result(size, 0.0);
       for (size_t k = 0; k < size; ++k) matrix.push_back(widen(x[i * size + k]));
       for (size_t k = 0; k < n; ++k) result[k * n + k] = 1;
       if (!eliminate(matrix, result, n)) return invalid_argument("matrix {} has no inverse", i);

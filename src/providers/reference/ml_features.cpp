@@ -7,6 +7,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/ml_scores.h"
+#include "providers/reference/text_meter.h"
 
 namespace tenon {
 
@@ -29,8 +30,9 @@ Status extract_features(KernelContext& c) {
     using T = typename decltype(tag)::type;
     auto from = raw<T>(x), to = raw<T>(c.out(0));
     size_t at = 0;
+    TextMeter meter;
     for (int64_t row = 0; row < split.outer; ++row)
-      for (int64_t index : indices) to[at++] = from[static_cast<size_t>(row * features + index)];
+      for (int64_t index : indices) meter.copy(from[static_cast<size_t>(row * features + index)], to[at++]);
     return Status();
   });
 }
@@ -57,7 +59,7 @@ Status vectorize(KernelContext& c) {
     const size_t rows = x.rank() == 1 ? 1 : static_cast<size_t>(x.dims[0]);
     if (static_cast<int64_t>(rows) != c.out(0).dims[0])
       return invalid_argument("input {} has {} rows, input 0 has {}", i, rows, c.out(0).dims[0]);
-    const std::vector<double> values = as_doubles(x);
+    const Scratch<double> values = as_doubles(x);
     const size_t own = rows == 0 ? 0 : values.size() / rows;
     const size_t wanted = dimensions.empty() ? own : static_cast<size_t>(dimensions[i]);
     for (size_t row = 0; row < rows; ++row)
@@ -130,9 +132,9 @@ Status normalize(KernelContext& c) {
 }
 
 Status scale(KernelContext& c) {
-  const std::vector<double> x = as_doubles(c.in(0));
-  const std::vector<double> offset = c.has(1) ? as_doubles(c.in(1)) : std::vector<double>{0};
-  const std::vector<double> factor = c.has(2) ? as_doubles(c.in(2)) : std::vector<double>{1};
+  const Scratch<double> x = as_doubles(c.in(0));
+  const Scratch<double> offset = c.has(1) ? as_doubles(c.in(1)) : Scratch<double>{0};
+  const Scratch<double> factor = c.has(2) ? as_doubles(c.in(2)) : Scratch<double>{1};
   auto out = c.out(0).as<float>();
   if (!x.empty() && (offset.empty() || factor.empty())) return invalid_argument("offset or scale is empty");
   for (size_t i = 0; i < x.size(); ++i)

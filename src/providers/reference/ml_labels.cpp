@@ -5,6 +5,8 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/text_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -22,10 +24,10 @@ struct KeyOrder {
 
 // Where each element of x is in the keys (the first of equal ones); the number of keys when it is not there.
 template <class T>
-std::vector<size_t> positions_of(std::span<T> x, std::span<const T> keys) {
+Scratch<size_t> positions_of(std::span<T> x, std::span<const T> keys) {
   std::map<T, size_t, KeyOrder> index;
   for (size_t i = 0; i < keys.size(); ++i) index.emplace(keys[i], i);
-  std::vector<size_t> positions;
+  Scratch<size_t> positions;
   for (const T& element : x) {
     auto it = index.find(element);
     positions.push_back(it == index.end() ? keys.size() : it->second);
@@ -35,7 +37,7 @@ std::vector<size_t> positions_of(std::span<T> x, std::span<const T> keys) {
 
 Status encode_labels(KernelContext& c) {
   const auto& p = c.params<LabelEncoderParams>();
-  std::vector<size_t> positions;
+  Scratch<size_t> positions;
   TN_RETURN_IF_ERROR((dispatch<float, double, int16_t, int32_t, int64_t, std::string>(c.in(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     positions = positions_of<T>(c.in(0).as<T>(), p.keys_tensor.as<T>());
@@ -45,7 +47,9 @@ Status encode_labels(KernelContext& c) {
     using T = typename decltype(tag)::type;
     const auto values = raw<T>(p.values_tensor.view()), fallback = raw<T>(p.default_tensor.view());
     auto out = raw<T>(c.out(0));
-    for (size_t i = 0; i < out.size(); ++i) out[i] = positions[i] < values.size() ? values[positions[i]] : fallback[0];
+    TextMeter meter;
+    for (size_t i = 0; i < out.size(); ++i)
+      meter.copy(positions[i] < values.size() ? values[positions[i]] : fallback[0], out[i]);
     return Status();
   });
 }

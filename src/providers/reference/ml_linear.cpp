@@ -14,10 +14,10 @@ class LinearScores {
  public:
   explicit LinearScores(KernelContext& c)
       : x(c.in(0)), coefficients_(c.in(1)),
-        intercepts_(c.has(2) ? as_doubles(c.in(2)) : std::vector<double>(static_cast<size_t>(coefficients_.rows))) {}
+        intercepts_(c.has(2) ? as_doubles(c.in(2)) : Scratch<double>(static_cast<size_t>(coefficients_.rows))) {}
 
-  std::vector<double> operator()(int64_t row) const {
-    std::vector<double> scores = intercepts_;
+  Scratch<double> operator()(int64_t row) const {
+    Scratch<double> scores = intercepts_;
     for (size_t k = 0; k < scores.size(); ++k) scores[k] += dot(x.row(row), coefficients_.row(static_cast<int64_t>(k)));
     return scores;
   }
@@ -26,7 +26,7 @@ class LinearScores {
 
  private:
   const FeatureMatrix coefficients_;
-  const std::vector<double> intercepts_;
+  const Scratch<double> intercepts_;
 };
 
 Status classify(KernelContext& c) {
@@ -35,7 +35,7 @@ Status classify(KernelContext& c) {
   const LinearScores linear(c);
   ClassOutputs out(c, p.labels);
   for (int64_t row = 0; row < linear.x.rows; ++row) {
-    std::vector<double> scores = linear(row);
+    Scratch<double> scores = linear(row);
     if (scores.size() > 1) {
       out.label(row, static_cast<size_t>(std::max_element(scores.begin(), scores.end()) - scores.begin()));
       transform_scores(transform, scores);
@@ -62,7 +62,7 @@ Status regress(KernelContext& c) {
   auto out = c.out(0).as<float>();
   size_t at = 0;
   for (int64_t row = 0; row < linear.x.rows; ++row) {
-    std::vector<double> scores = linear(row);
+    Scratch<double> scores = linear(row);
     transform_scores(transform, scores);
     for (double s : scores) out[at++] = static_cast<float>(s);
   }

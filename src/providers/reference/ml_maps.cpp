@@ -7,6 +7,8 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/text_meter.h"
+#include "tensor/text_memory.h"
 
 namespace tenon {
 
@@ -102,9 +104,13 @@ void look_up(const Map& map, const std::vector<Key>& vocabulary, std::span<T> ou
   const auto& keys = keys_of<Key>(map);
   for (size_t i = 0; i < keys.size(); ++i) index[keys[i]] = i;
   const auto values = raw<T>(map.values.view());
+  TextMeter meter;
   for (size_t i = 0; i < vocabulary.size(); ++i) {
     auto it = index.find(vocabulary[i]);
-    out[i] = it == index.end() ? T() : values[it->second];
+    if (it == index.end())
+      out[i] = T();
+    else
+      meter.copy(values[it->second], out[i]);
   }
 }
 
@@ -134,6 +140,10 @@ std::map<Key, size_t> sorted_columns(const std::vector<Key>& labels) {
 template <class Key>
 Result<Value> zip_rows(KernelContext& c, const std::vector<Key>& labels) {
   const auto columns = sorted_columns(labels);
+  // Every row has keys of its own.
+  int64_t key_bytes = static_cast<int64_t>(columns.size() * sizeof(Key));
+  if constexpr (std::is_same_v<Key, std::string>)
+    for (const auto& [label, column] : columns) key_bytes += static_cast<int64_t>(label.size());
   const auto x = c.in(0).as<float>();
   Sequence rows;
   rows.element = Type::map(dtype_of<Key>, Type::tensor(DType::Float32, Shape{}));
@@ -142,6 +152,7 @@ Result<Value> zip_rows(KernelContext& c, const std::vector<Key>& labels) {
     map.key = dtype_of<Key>;
     TN_ASSIGN_OR_RETURN(map.values,
                         Tensor::allocate(DType::Float32, {static_cast<int64_t>(columns.size())}, c.budget()));
+    TN_ASSIGN_OR_RETURN(map.values, with_charge(map.values, key_bytes, c.budget()));
     size_t at = 0;
     for (const auto& [label, column] : columns) {
       if constexpr (std::is_same_v<Key, std::string>)

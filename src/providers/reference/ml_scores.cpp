@@ -5,11 +5,12 @@
 #include <numbers>
 
 #include "providers/reference/elements.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
-std::vector<double> as_doubles(const TensorView& view) {
-  std::vector<double> values;
+Scratch<double> as_doubles(const TensorView& view) {
+  Scratch<double> values;
   values.reserve(static_cast<size_t>(view.size()));
   (void)dispatch<float, double, int32_t, int64_t, Float16>(view.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -21,6 +22,7 @@ std::vector<double> as_doubles(const TensorView& view) {
 
 double dot(std::span<const double> a, std::span<const double> b) {
   double sum = 0;
+  WorkMeter().spend(static_cast<int64_t>(a.size()));
   for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
   return sum;
 }
@@ -88,7 +90,7 @@ void ClassOutputs::label(int64_t row, size_t index) {
   if (labels_.strings.empty())
     c_.out(0).as<int64_t>()[static_cast<size_t>(row)] = labels_.ints[index];
   else
-    c_.out(0).as<std::string>()[static_cast<size_t>(row)] = labels_.strings[index];
+    text_.copy(labels_.strings[index], c_.out(0).as<std::string>()[static_cast<size_t>(row)]);
 }
 
 void ClassOutputs::int_label(int64_t row, int64_t label) {

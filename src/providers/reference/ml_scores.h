@@ -4,17 +4,19 @@
 
 #include "ops/ml_rules.h"
 #include "providers/provider.h"
+#include "providers/reference/text_meter.h"
+#include "providers/scratch.h"
 
 // What the kernels of classical machine-learning ops share.
 namespace tenon {
 
 // The elements of a numeric tensor.
-std::vector<double> as_doubles(const TensorView& view);
+Scratch<double> as_doubles(const TensorView& view);
 
 // X as rows of features: [features] is one row.
 struct FeatureMatrix {
   int64_t rows, features;
-  std::vector<double> values;
+  Scratch<double> values;
 
   explicit FeatureMatrix(const TensorView& x)
       : rows(x.rank() == 1 ? 1 : x.dims[0]), features(x.dims[x.dims.size() - 1]), values(as_doubles(x)) {}
@@ -44,6 +46,7 @@ class ClassOutputs {
  private:
   KernelContext& c_;
   const ClassLabels& labels_;
+  TextMeter text_;
 };
 
 }  // namespace tenon

@@ -31,8 +31,8 @@ class SvmKernel {
     return product;
   }
   // Between a row of X and every support vector.
-  std::vector<double> with_all(std::span<const double> x, const FeatureMatrix& vectors) const {
-    std::vector<double> values;
+  Scratch<double> with_all(std::span<const double> x, const FeatureMatrix& vectors) const {
+    Scratch<double> values;
     for (int64_t v = 0; v < vectors.rows; ++v) values.push_back((*this)(x, vectors.row(v)));
     return values;
   }
@@ -44,16 +44,16 @@ class SvmKernel {
 
 // Probabilities of all classes from those of each pair, r[i][j] = P(i | i or j): the second method of Wu, Lin and
 // Weng, "Probability estimates for multi-class classification by pairwise coupling". Stops where libsvm does.
-std::vector<double> couple_pairs(const std::vector<std::vector<double>>& r) {
+Scratch<double> couple_pairs(const Scratch<Scratch<double>>& r) {
   const size_t k = r.size();
-  std::vector<std::vector<double>> q(k, std::vector<double>(k));
+  Scratch<Scratch<double>> q(k, Scratch<double>(k));
   for (size_t i = 0; i < k; ++i)
     for (size_t j = 0; j < k; ++j) {
       if (i == j) continue;
       q[i][i] += r[j][i] * r[j][i];
       q[i][j] = -r[j][i] * r[i][j];
     }
-  std::vector<double> p(k, 1.0 / static_cast<double>(k)), qp(k);
+  Scratch<double> p(k, 1.0 / static_cast<double>(k)), qp(k);
   for (int iteration = 0; iteration < 100; ++iteration) {
     for (size_t i = 0; i < k; ++i) qp[i] = dot(q[i], p);
     double pqp = dot(p, qp);
@@ -93,9 +93,9 @@ class OneVsOne {
   size_t class_count() const { return counts_.size(); }
 
   // The scores of all pairs, and the class most of them vote for.
-  std::vector<double> decide(std::span<const double> x, size_t& winner) const {
-    const std::vector<double> kernels = kernel_.with_all(x, vectors_);
-    std::vector<double> scores;
+  Scratch<double> decide(std::span<const double> x, size_t& winner) const {
+    const Scratch<double> kernels = kernel_.with_all(x, vectors_);
+    Scratch<double> scores;
     std::vector<int64_t> votes(class_count());
     for (size_t i = 0; i + 1 < class_count(); ++i)
       for (size_t j = i + 1; j < class_count(); ++j) {
@@ -107,9 +107,9 @@ class OneVsOne {
     return scores;
   }
 
-  std::vector<double> probabilities(const std::vector<double>& scores) const {
+  Scratch<double> probabilities(const Scratch<double>& scores) const {
     const size_t k = class_count();
-    std::vector<std::vector<double>> pairs(k, std::vector<double>(k));
+    Scratch<Scratch<double>> pairs(k, Scratch<double>(k));
     size_t at = 0;
     for (size_t i = 0; i + 1 < k; ++i)
       for (size_t j = i + 1; j < k; ++j, ++at) {
@@ -122,7 +122,7 @@ class OneVsOne {
 
  private:
   // The support vectors of one class, weighted by one row of coefficients.
-  double partial(const std::vector<double>& kernels, size_t row, size_t of_class) const {
+  double partial(const Scratch<double>& kernels, size_t row, size_t of_class) const {
     const size_t start = starts_[of_class], count = static_cast<size_t>(counts_[of_class]);
     return dot(coefficients_.row(static_cast<int64_t>(row)).subspan(start, count),
                std::span(kernels).subspan(start, count));
@@ -131,10 +131,10 @@ class OneVsOne {
   SvmKernel kernel_;
   const std::vector<int64_t>& counts_;
   FeatureMatrix coefficients_;
-  std::vector<double> rho_;
+  Scratch<double> rho_;
   FeatureMatrix vectors_;
-  std::vector<double> prob_a_, prob_b_;
-  std::vector<size_t> starts_;
+  Scratch<double> prob_a_, prob_b_;
+  Scratch<size_t> starts_;
 };
 
 void classify_one_vs_one(KernelContext& c, const SvmClassifierParams& p, PostTransform transform) {
@@ -143,7 +143,7 @@ void classify_one_vs_one(KernelContext& c, const SvmClassifierParams& p, PostTra
   ClassOutputs out(c, p.labels);
   for (int64_t row = 0; row < x.rows; ++row) {
     size_t winner = 0;
-    std::vector<double> scores = svm.decide(x.row(row), winner);
+    Scratch<double> scores = svm.decide(x.row(row), winner);
     out.label(row, winner);
     if (scores.size() == 1 && !svm.has_probabilities()) {
       const auto other = transform == PostTransform::None ? OtherScore::Negative : OtherScore::Complement;
@@ -164,7 +164,7 @@ void classify_linear(KernelContext& c, const SvmClassifierParams& p, PostTransfo
       std::all_of(coefficients.values.begin(), coefficients.values.end(), [](double value) { return value >= 0; });
   ClassOutputs out(c, p.labels);
   for (int64_t row = 0; row < x.rows; ++row) {
-    std::vector<double> scores;
+    Scratch<double> scores;
     for (int64_t k = 0; k < coefficients.rows; ++k) scores.push_back(dot(x.row(row), coefficients.row(k)) + rho);
     const auto highest = std::max_element(scores.begin(), scores.end());
     // Of two classes the second wins as soon as any score says yes.
@@ -189,7 +189,7 @@ Status regress(KernelContext& c) {
   const auto& p = c.params<SvmRegressorParams>();
   TN_ASSIGN_OR_RETURN(const PostTransform transform, parse_post_transform(p.post_transform));
   const FeatureMatrix x(c.in(0));
-  const std::vector<double> coefficients = as_doubles(c.in(1));
+  const Scratch<double> coefficients = as_doubles(c.in(1));
   const double rho = as_doubles(c.in(2))[0];
   const std::optional<FeatureMatrix> vectors = c.has(3) ? std::optional<FeatureMatrix>(c.in(3)) : std::nullopt;
   const SvmKernel kernel(p.kernel);

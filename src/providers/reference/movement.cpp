@@ -4,6 +4,7 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
+#include "providers/reference/text_meter.h"
 
 namespace tenon {
 
@@ -20,6 +21,7 @@ Status copy_mapped(const TensorView& in, const TensorView& out, const std::vecto
     using T = typename decltype(tag)::type;
     const T* source = static_cast<const T*>(in.data);
     T* target = static_cast<T*>(out.data);
+    TextMeter meter;
     for (Walker<0> w(out.dims, {}); w.more(); w.next()) {
       int64_t offset = 0;
       bool inside = true;
@@ -28,7 +30,7 @@ Status copy_mapped(const TensorView& in, const TensorView& out, const std::vecto
         inside = inside && from != kFill;
         offset += from * strides[axis];
       }
-      target[w.position()] = inside ? source[offset] : *static_cast<const T*>(fill);
+      meter.copy(inside ? source[offset] : *static_cast<const T*>(fill), target[w.position()]);
     }
     return Status();
   });
@@ -39,7 +41,8 @@ Status copy_strided(const TensorView& in, const TensorView& out, std::vector<int
     using T = typename decltype(tag)::type;
     const T* source = static_cast<const T*>(in.data);
     T* target = static_cast<T*>(out.data);
-    for (Walker<1> w(out.dims, {strides}); w.more(); w.next()) target[w.position()] = source[w.at(0)];
+    TextMeter meter;
+    for (Walker<1> w(out.dims, {strides}); w.more(); w.next()) meter.copy(source[w.at(0)], target[w.position()]);
     return Status();
   });
 }

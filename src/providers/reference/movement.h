@@ -2,14 +2,13 @@
 
 #include <vector>
 
-#include "base/status.h"
-#include "tensor/tensor.h"
+#include "providers/scratch.h"
 
 // Mechanisms that ops which only move elements share.
 namespace tenon {
 
 // Where each output index along one axis comes from: an input index, or kFill.
-using AxisMap = std::vector<int64_t>;
+using AxisMap = Scratch<int64_t>;
 inline constexpr int64_t kFill = -1;
 
 // start, start + step, ...

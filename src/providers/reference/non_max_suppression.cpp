@@ -4,6 +4,8 @@
 #include <numeric>
 
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -29,15 +31,17 @@ double overlap(const Box& a, const Box& b) {
 }
 
 // The chosen boxes of one class, best first.
-std::vector<int64_t> choose(const std::vector<Box>& boxes, const float* scores, int64_t most, double max_overlap,
-                            const float* least_score) {
-  std::vector<int64_t> candidates, chosen;
+Scratch<int64_t> choose(const Scratch<Box>& boxes, const float* scores, int64_t most, double max_overlap,
+                        const float* least_score) {
+  Scratch<int64_t> candidates, chosen;
   for (int64_t i = 0; i < static_cast<int64_t>(boxes.size()); ++i)
     if (scores[i] == scores[i] && (!least_score || scores[i] > *least_score)) candidates.push_back(i);
   std::ranges::stable_sort(candidates, [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+  WorkMeter meter;
   for (int64_t candidate : candidates) {
     if (static_cast<int64_t>(chosen.size()) >= most) break;
     const bool is_new = std::ranges::none_of(chosen, [&](int64_t other) {
+      meter.spend();
       return overlap(boxes[static_cast<size_t>(candidate)], boxes[static_cast<size_t>(other)]) > max_overlap;
     });
     if (is_new) chosen.push_back(candidate);
@@ -58,9 +62,9 @@ KernelFunction reference_kernel<OpId::NonMaxSuppression>() {
     const float* least_score = c.has(4) ? c.in(4).as<float>().data() : nullptr;
     const float* boxes = static_cast<const float*>(c.in(0).data);
     const float* scores = static_cast<const float*>(c.in(1).data);
-    std::vector<int64_t> selected;
+    Scratch<int64_t> selected;
     for (int64_t batch = 0; c.in(1).size() > 0 && most > 0 && batch < batches; ++batch) {
-      std::vector<Box> shapes;
+      Scratch<Box> shapes;
       for (int64_t i = 0; i < count; ++i)
         shapes.push_back(box_of(boxes + (batch * count + i) * 4, c.params<NonMaxSuppressionParams>().center_point_box));
       for (int64_t k = 0; k < classes; ++k) {

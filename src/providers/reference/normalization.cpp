@@ -18,7 +18,11 @@ struct Moments {
   template <class At>
   static Moments of(int64_t count, const At& at) {
     double sum = 0.0, squares = 0.0;
-    for (int64_t i = 0; i < count; ++i) sum += at(i);
+    WorkMeter meter;
+    for (int64_t i = 0; i < count; ++i) {
+      meter.spend(2);
+      sum += at(i);
+    }
     const double mean = sum / static_cast<double>(count);
     for (int64_t i = 0; i < count; ++i) squares += (at(i) - mean) * (at(i) - mean);
     return {mean, squares / static_cast<double>(count)};
@@ -157,11 +161,13 @@ Status run_lrn(KernelContext& c) {
   const AxisSplit split(c.in(0).dims, 1);
   const int64_t before = (p.size - 1) / 2, after = p.size - 1 - before;
   const double factor = static_cast<double>(p.alpha) / static_cast<double>(p.size);
+  WorkMeter meter;
   for (int64_t i = 0; i < static_cast<int64_t>(y.size()); ++i) {
     const int64_t channel = i / split.inner % split.extent, line = i - channel * split.inner;
     const int64_t first = std::max<int64_t>(0, channel - before);
     const int64_t last = after >= split.extent - channel ? split.extent - 1 : channel + after;
     double squares = 0.0;
+    meter.spend(last - first + 1);
     for (int64_t ch = first; ch <= last; ++ch) squares += x[line + ch * split.inner] * x[line + ch * split.inner];
     y[i] = x[i] / std::pow(static_cast<double>(p.bias) + factor * squares, static_cast<double>(p.beta));
   }

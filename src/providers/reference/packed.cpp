@@ -127,7 +127,7 @@ Status run_packed_conv(KernelContext& c) {
   if (c.has(2))
     for (int64_t i = 0; i < out.size(); ++i)
       y[i] = c.in(2).as<float>()[static_cast<size_t>(i / plane % p.output_channels)];
-  TN_RETURN_IF_ERROR(convolve(c.services(), geometry, x.data(), w.data(), y.data()));
+  TN_RETURN_IF_ERROR(convolve(geometry, x.data(), w.data(), y.data()));
   for (double& value : y) value = activate(activation, value);
   y.store(out);
   return {};

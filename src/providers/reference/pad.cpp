@@ -42,7 +42,7 @@ KernelFunction reference_kernel<OpId::Pad>() {
     const TensorView &in = c.in(0), &out = c.out(0);
     if (out.size() == 0) return {};
     const std::string& mode = c.params<PadParams>().mode;
-    const std::vector<int64_t> pads = integers_of(c.in(1));
+    const Scratch<int64_t> pads = integers_of(c.in(1));
     const size_t half = pads.size() / 2;
     std::vector<AxisMap> maps;
     for (int64_t extent : out.dims) maps.push_back(axis_range(extent));

@@ -38,15 +38,17 @@ struct Pool {
 
   // Calls f(output element, input element) for every element in every window.
   template <class F>
-  Status for_each_pair(KernelContext& c, const F& f) const {
+  Status for_each_pair(const F& f) const {
     if (planes == 0) return {};  // extents may be anything then
     const int64_t step = window.axes.back().stride;
+    WorkMeter meter;
     return for_each_tap(window, output, input, [&](int64_t, std::span<const TapRow> rows) -> Status {
       for (int64_t plane = 0; plane < planes; ++plane) {
-        TN_RETURN_IF_ERROR(c.services().check_cancelled());
-        for (const TapRow& row : rows)
+        for (const TapRow& row : rows) {
+          meter.spend(row.length);
           for (int64_t j = 0; j < row.length; ++j)
             f(plane * output_plane + row.dense + j, plane * input_plane + row.strided + j * step);
+        }
       }
       return {};
     });
@@ -56,7 +58,7 @@ struct Pool {
 Status run_average_pool(KernelContext& c) {
   const auto& params = c.params<AveragePoolParams>();
   TN_ASSIGN_OR_RETURN(Pool pool, Pool::of(c, params.window, 0.0));
-  TN_RETURN_IF_ERROR(pool.for_each_pair(c, [&](int64_t to, int64_t from) { pool.y[to] += pool.x[from]; }));
+  TN_RETURN_IF_ERROR(pool.for_each_pair([&](int64_t to, int64_t from) { pool.y[to] += pool.x[from]; }));
   for (Walker<0> w(pool.output, {}); pool.planes > 0 && w.more(); w.next()) {
     double count = 1.0;
     for (size_t i = 0; i < pool.input.size(); ++i) {
@@ -77,7 +79,7 @@ Status run_lp_pool(KernelContext& c) {
   const double p = static_cast<double>(params.p);
   TN_ASSIGN_OR_RETURN(Pool pool, Pool::of(c, params.window, 0.0));
   TN_RETURN_IF_ERROR(
-      pool.for_each_pair(c, [&](int64_t to, int64_t from) { pool.y[to] += std::pow(std::abs(pool.x[from]), p); }));
+      pool.for_each_pair([&](int64_t to, int64_t from) { pool.y[to] += std::pow(std::abs(pool.x[from]), p); }));
   for (double& value : pool.y) value = std::pow(value, 1.0 / p);
   pool.y.store(c.out(0));
   return {};
@@ -109,7 +111,7 @@ Status run_max_pool(KernelContext& c) {
     pool.y[to] = x;
     index = from;
   };
-  TN_RETURN_IF_ERROR(pool.for_each_pair(c, keep_largest));
+  TN_RETURN_IF_ERROR(pool.for_each_pair(keep_largest));
   pool.y.store(c.out(0));
   if (!c.wants(1)) return {};
   auto indices = c.out(1).as<int64_t>();
@@ -128,7 +130,9 @@ Status run_global_pool(KernelContext& c, double initial, const Step& step, const
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(c.out(0).size(), initial, c.budget()));
   const int64_t plane = checked_product(c.in(0).dims.subspan(2)).value_or(0);
+  WorkMeter meter;
   for (int64_t i = 0; i < static_cast<int64_t>(y.size()); ++i) {
+    meter.spend(plane);
     for (int64_t j = 0; j < plane; ++j) y[i] = step(y[i], x[i * plane + j]);
     y[i] = finish(y[i], static_cast<double>(plane));
   }

@@ -1,9 +1,10 @@
 #pragma once
 
 #include <algorithm>
-#include <vector>
 
 #include "providers/reference/elements.h"
+#include "providers/reference/indexing.h"
+#include "providers/scratch.h"
 
 // Sums of products: floats in double, integers modulo 2^64, of which the element type keeps the low bits.
 namespace tenon {
@@ -30,19 +31,23 @@ struct MatrixView {
 
 // Row i of a * b into sums, where a has k columns and b as many columns as there are sums.
 template <class T>
-void multiply_row(const MatrixView<T>& a, const MatrixView<T>& b, int64_t i, int64_t k, std::vector<Sum<T>>& sums) {
+void multiply_row(const MatrixView<T>& a, const MatrixView<T>& b, int64_t i, int64_t k, Scratch<Sum<T>>& sums) {
   const int64_t n = static_cast<int64_t>(sums.size());
   std::fill(sums.begin(), sums.end(), Sum<T>(0));
   Sum<T>* out = sums.data();
+  WorkMeter meter;
   // Either way each sum adds its products in the order of k; the loops follow the memory of b.
   if (b.column == 1) {
     for (int64_t p = 0; p < k; ++p) {
+      meter.spend(n);
       const Sum<T> factor = a.at(i, p);
       for (int64_t j = 0; j < n; ++j) out[j] += factor * b.at(p, j);
     }
   } else {
-    for (int64_t j = 0; j < n; ++j)
+    for (int64_t j = 0; j < n; ++j) {
+      meter.spend(k);
       for (int64_t p = 0; p < k; ++p) out[j] += a.at(i, p) * b.at(p, j);
+    }
   }
 }
 

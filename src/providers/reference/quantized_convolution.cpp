@@ -31,7 +31,7 @@ Result<Doubles> convolve_bytes(KernelContext& c, size_t x, size_t x_zero, size_t
   TN_ASSIGN_OR_RETURN(Doubles input, centered(c, x, x_zero));
   TN_ASSIGN_OR_RETURN(Doubles weights, centered(c, w, w_zero));
   TN_ASSIGN_OR_RETURN(Doubles sums, Doubles::filled(c.out(0).size(), 0.0, c.budget()));
-  TN_RETURN_IF_ERROR(convolve(c.services(), geometry, input.data(), weights.data(), sums.data()));
+  TN_RETURN_IF_ERROR(convolve(geometry, input.data(), weights.data(), sums.data()));
   return sums;
 }
 

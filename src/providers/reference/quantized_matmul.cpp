@@ -4,6 +4,7 @@
 #include "providers/reference/element_access.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -51,10 +52,12 @@ void multiply(const Tensor& a, const Tensor& b, Dims out, Store store) {
   };
   const std::vector<int64_t> batches(out.begin(), out.end() - !vector_a - !vector_b);
   const double *x = a.as<double>().data(), *y = b.as<double>().data();
+  WorkMeter meter;
   for (Walker<2> w(batches, {broadcast_strides(batch(a), batches), broadcast_strides(batch(b), batches)}); w.more();
        w.next()) {
     for (int64_t i = 0; i < m; ++i) {
       for (int64_t j = 0; j < n; ++j) {
+        meter.spend(k + 1);
         double sum = 0;
         for (int64_t p = 0; p < k; ++p) sum += x[(w.at(0) * m + i) * k + p] * y[(w.at(1) * k + p) * n + j];
         store((w.position() * m + i) * n + j, sum);

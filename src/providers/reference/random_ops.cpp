@@ -6,6 +6,7 @@
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/random.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -57,7 +58,7 @@ Status draw_multinomial(KernelContext& c) {
   if (out.size() == 0) return {};
   const int64_t rows = in.dims[0], classes = in.dims[1], samples = out.dims[1];
   if (classes == 0) return invalid_argument("there are no classes to draw from");
-  std::vector<double> cumulative(static_cast<size_t>(classes));
+  Scratch<double> cumulative(static_cast<size_t>(classes));
   for (int64_t row = 0; row < rows; ++row) {
     double largest = -HUGE_VAL, sum = 0;
     for (int64_t k = 0; k < classes; ++k) largest = std::max(largest, number_at(in, row * classes + k));

@@ -4,6 +4,8 @@
 
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -15,20 +17,22 @@ struct Cell {
   const double *w = nullptr, *r = nullptr, *bias = nullptr, *peephole = nullptr;  // of this direction
   std::span<const RecurrentActivation> activations;
   double limit = 0.0;  // clip, or infinity
-  std::vector<double> h, c;
+  Scratch<double> h, c;
 
   // W x + its bias, for every gate and unit.
-  std::vector<double> from_input(const double* x) const { return project(w, x, inputs, 0); }
+  Scratch<double> from_input(const double* x) const { return project(w, x, inputs, 0); }
   // R h + its bias.
-  std::vector<double> from_state(const std::vector<double>& state) const {
+  Scratch<double> from_state(const Scratch<double>& state) const {
     return project(r, state.data(), hidden, gates * hidden);
   }
   double activate(size_t which, double x) const { return activations[which](std::clamp(x, -limit, limit)); }
 
  private:
-  std::vector<double> project(const double* matrix, const double* x, int64_t columns, int64_t bias_offset) const {
-    std::vector<double> result(static_cast<size_t>(gates * hidden));
+  Scratch<double> project(const double* matrix, const double* x, int64_t columns, int64_t bias_offset) const {
+    Scratch<double> result(static_cast<size_t>(gates * hidden));
+    WorkMeter meter;
     for (int64_t row = 0; row < gates * hidden; ++row) {
+      meter.spend(columns);
       double sum = bias ? bias[bias_offset + row] : 0.0;
       for (int64_t i = 0; i < columns; ++i) sum += matrix[row * columns + i] * x[i];
       result[static_cast<size_t>(row)] = sum;
@@ -49,7 +53,7 @@ void gru_step(KernelContext& c, Cell& cell, const double* x) {
   const bool linear_before_reset = c.params<GRUParams>().linear_before_reset;
   const size_t n = cell.h.size();
   const auto input = cell.from_input(x), state = cell.from_state(cell.h);
-  std::vector<double> update(n), reset(n), reset_h(n);
+  Scratch<double> update(n), reset(n), reset_h(n);
   for (size_t u = 0; u < n; ++u) {
     update[u] = cell.activate(0, input[u] + state[u]);
     reset[u] = cell.activate(0, input[n + u] + state[n + u]);
@@ -137,7 +141,7 @@ class Layer {
     const double clip = p_.clip.value_or(0.0f);
     cell.limit = clip > 0 ? clip : std::numeric_limits<double>::infinity();
     auto initial = [&](const Doubles& given) {
-      std::vector<double> state(static_cast<size_t>(hidden_), 0.0);
+      Scratch<double> state(static_cast<size_t>(hidden_), 0.0);
       if (given.present()) std::copy_n(given.data() + state_offset(d, n), hidden_, state.begin());
       return state;
     };
@@ -152,6 +156,7 @@ class Layer {
       return invalid_argument("sequence_lens[{}] is {}, sequences have {} steps", n, length, steps_);
     const bool backwards = p_.direction == "reverse" || d == 1;
     for (int64_t i = 0; i < length; ++i) {
+      TN_RETURN_IF_ERROR(c_.services().check_cancelled());
       const int64_t t = backwards ? length - 1 - i : i;
       step(c_, cell, x_.data() + (batch_first_ ? n * steps_ + t : t * batch_ + n) * cell.inputs);
       if (!c_.wants(0)) continue;
@@ -161,7 +166,7 @@ class Layer {
     if (length == 0) return {};  // an empty sequence ends with zeros, whatever its initial state
     std::ranges::copy(cell.h, last_h_.data() + state_offset(d, n));
     std::ranges::copy(cell.c, last_c_.data() + state_offset(d, n));
-    return c_.services().check_cancelled();
+    return {};
   }
 
   KernelContext& c_;

@@ -4,6 +4,7 @@
 
 #include "providers/reference/convert.h"
 #include "providers/reference/elementwise.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -34,8 +35,8 @@ struct Split {
       (reduced[i] ? reduced_strides : kept_strides).push_back(strides[i]);
     }
   }
-  std::vector<int64_t> reduced_offsets() const {
-    std::vector<int64_t> offsets;
+  Scratch<int64_t> reduced_offsets() const {
+    Scratch<int64_t> offsets;
     for (Walker<1> w(reduced_dims, {reduced_strides}); w.more(); w.next()) offsets.push_back(w.at(0));
     return offsets;
   }
@@ -46,11 +47,14 @@ template <class T, class F>
 Status reduce(KernelContext& c, F f) {
   if (c.out(0).size() == 0) return {};
   const Split split(c);
-  const std::vector<int64_t> offsets = split.reduced_offsets();
+  const Scratch<int64_t> offsets = split.reduced_offsets();
   const T* in = static_cast<const T*>(c.in(0).data);
   T* out = static_cast<T*>(c.out(0).data);
-  for (Walker<1> w(split.kept_dims, {split.kept_strides}); w.more(); w.next())
+  WorkMeter meter;
+  for (Walker<1> w(split.kept_dims, {split.kept_strides}); w.more(); w.next()) {
+    meter.spend(static_cast<int64_t>(offsets.size()));
     out[w.position()] = f(Group<T>{in + w.at(0), offsets});
+  }
   return {};
 }
 

@@ -7,6 +7,7 @@
 #include "providers/reference/interpolation.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -61,15 +62,17 @@ struct Tap {
   double weight;
 };
 
-std::vector<Tap> taps_at(const ResizeParams& p, const Axis& axis, double x) {
+Scratch<Tap> taps_at(const ResizeParams& p, const Axis& axis, double x) {
   const bool is_cubic = p.mode == "cubic";
   // Antialiasing widens the kernel when the image shrinks.
   const double stretch = p.antialias ? std::min(axis.scale, 1.0) : 1;
   const int64_t reach = static_cast<int64_t>(std::ceil((is_cubic ? 2 : 1) / stretch));
   const int64_t left = static_cast<int64_t>(std::floor(x)) - reach + 1;
-  std::vector<Tap> taps;
+  Scratch<Tap> taps;
   double sum = 0;
+  WorkMeter meter;
   for (int64_t i = left; i < left + 2 * reach; ++i) {
+    meter.spend();
     const double distance = (static_cast<double>(i) - x) * stretch;
     double weight = is_cubic ? cubic_weight(distance, p.cubic_coeff_a) : linear_weight(distance);
     if (p.exclude_outside && (i < 0 || i >= axis.from)) weight = 0;
@@ -94,11 +97,13 @@ Result<Tensor> resize_axis(KernelContext& c, const Tensor& in, const Axis& axis,
   const AxisSplit split(in.dims(), static_cast<int64_t>(at));
   const double* from = in.as<double>().data();
   double* to = out.as_mutable<double>().data();
+  WorkMeter meter;
   for (int64_t i = 0; i < axis.to; ++i) {
     const auto x = source_coordinate<double>(p, axis, i);
-    const std::vector<Tap> taps = x ? taps_at(p, axis, *x) : std::vector<Tap>{};
+    const Scratch<Tap> taps = x ? taps_at(p, axis, *x) : Scratch<Tap>{};
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t k = 0; k < split.inner; ++k) {
+        meter.spend(static_cast<int64_t>(taps.size()) + 1);
         double sum = x ? 0 : p.extrapolation_value;
         for (const Tap& tap : taps) sum += tap.weight * from[(o * axis.from + tap.index) * split.inner + k];
         to[(o * axis.to + i) * split.inner + k] = sum;

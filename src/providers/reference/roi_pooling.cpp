@@ -7,6 +7,7 @@
 
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -66,7 +67,9 @@ double pool_bin(const Image& image, const SampledAxis& vertical, const SampledAx
                 int64_t column, bool average) {
   const int64_t rows = static_cast<int64_t>(vertical.points), columns = static_cast<int64_t>(horizontal.points);
   double sum = 0.0, largest = rows * columns == 0 ? 0.0 : -std::numeric_limits<double>::infinity();
+  WorkMeter meter;
   for (int64_t i = 0; i < rows; ++i) {
+    meter.spend(4 * columns);
     for (int64_t j = 0; j < columns; ++j) {
       const auto corners = weighted_corners(image, vertical.at(row, i), horizontal.at(column, j));
       sum += corners[0] + corners[1] + corners[2] + corners[3];
@@ -98,7 +101,6 @@ Status run_roi_align(KernelContext& c) {
       for (int64_t i = 0; i < y_dims[2]; ++i)
         for (int64_t j = 0; j < y_dims[3]; ++j) y[to++] = pool_bin(image, vertical, horizontal, i, j, p.mode == "avg");
     }
-    TN_RETURN_IF_ERROR(c.services().check_cancelled());
   }
   y.store(c.out(0));
   return {};
@@ -122,9 +124,12 @@ struct PixelAxis {
 double largest_pixel(const Image& image, std::pair<int64_t, int64_t> rows, std::pair<int64_t, int64_t> columns) {
   if (rows.first >= rows.second || columns.first >= columns.second) return 0.0;
   double largest = -std::numeric_limits<double>::infinity();
-  for (int64_t i = rows.first; i < rows.second; ++i)
+  WorkMeter meter;
+  for (int64_t i = rows.first; i < rows.second; ++i) {
+    meter.spend(columns.second - columns.first);
     for (int64_t j = columns.first; j < columns.second; ++j)
       largest = std::max(largest, image.pixels[i * image.width + j]);
+  }
   return largest;
 }
 

@@ -7,6 +7,8 @@
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
+#include "providers/reference/text_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -27,16 +29,17 @@ T reduce(const std::string& reduction, T old_value, T update) {
 }
 
 // Applies block i of the updates (`inner` elements each) to the block places[i] of the output.
-Status scatter_blocks(const TensorView& out, const TensorView& updates, const std::vector<int64_t>& places,
-                      int64_t inner, const std::string& reduction) {
+Status scatter_blocks(const TensorView& out, const TensorView& updates, const Scratch<int64_t>& places, int64_t inner,
+                      const std::string& reduction) {
   auto apply = [&](auto tag, auto&& combine) {
     using T = typename decltype(tag)::type;
     T* target = static_cast<T*>(out.data);
     const T* source = static_cast<const T*>(updates.data);
+    TextMeter meter;
     for (size_t i = 0; i < places.size(); ++i)
       for (int64_t k = 0; k < inner; ++k) {
         T& place = target[places[i] * inner + k];
-        place = combine(place, source[static_cast<int64_t>(i) * inner + k]);
+        meter.copy<T>(combine(place, source[static_cast<int64_t>(i) * inner + k]), place);
       }
     return Status();
   };
@@ -60,7 +63,8 @@ KernelFunction reference_kernel<OpId::ScatterElements>() {
     const int64_t axis = p.axis < 0 ? p.axis + data.rank() : p.axis;
     const size_t at = static_cast<size_t>(axis);
     if (indices.size() == 0) return {};
-    std::vector<int64_t> strides = row_major_strides(data.dims), places;
+    std::vector<int64_t> strides = row_major_strides(data.dims);
+    Scratch<int64_t> places;
     const int64_t stride = std::exchange(strides[at], 0);
     for (Walker<1> w(indices.dims, {strides}); w.more(); w.next()) {
       TN_ASSIGN_OR_RETURN(int64_t index, checked_index(integer_at(indices, w.position()), data.dims[at], w.position()));
@@ -80,7 +84,7 @@ KernelFunction reference_kernel<OpId::ScatterND>() {
     int64_t rows = 1, inner = 1;
     for (int64_t d : indices.dims.first(indices.dims.size() - 1)) rows *= d;
     for (int64_t d : data.dims.subspan(static_cast<size_t>(depth))) inner *= d;
-    std::vector<int64_t> places;
+    Scratch<int64_t> places;
     for (int64_t row = 0; row < rows; ++row) {
       int64_t place = 0;
       for (int64_t k = 0; k < depth; ++k) {
@@ -104,7 +108,7 @@ KernelFunction reference_kernel<OpId::TensorScatter>() {
     const int64_t axis = p.axis < 0 ? p.axis + cache.rank() : p.axis;
     const AxisSplit into(cache.dims, axis), from(update.dims, axis);
     const int64_t rows_per_batch = into.outer / cache.dims[0];
-    std::vector<int64_t> places;
+    Scratch<int64_t> places;
     for (int64_t outer = 0; outer < into.outer; ++outer) {
       const int64_t batch = outer / rows_per_batch, start = c.has(2) ? integer_at(c.in(2), batch) : 0;
       const bool fits = start >= 0 && (p.mode == "circular" || start <= into.extent - from.extent);

@@ -5,6 +5,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -21,8 +22,8 @@ bool is_non_zero(const T& x) {
 }
 
 // The numbers of the elements that are not zero.
-std::vector<int64_t> non_zero_positions(const TensorView& in) {
-  std::vector<int64_t> positions;
+Scratch<int64_t> non_zero_positions(const TensorView& in) {
+  Scratch<int64_t> positions;
   with_element_type(in.dtype, [&](auto tag) {
     auto elements = in.as<typename decltype(tag)::type>();
     for (size_t i = 0; i < elements.size(); ++i)
@@ -64,7 +65,7 @@ template <>
 KernelFunction reference_kernel<OpId::NonZero>() {
   return [](KernelContext& c) -> Status {
     const TensorView& in = c.in(0);
-    const std::vector<int64_t> positions = in.size() > 0 ? non_zero_positions(in) : std::vector<int64_t>{};
+    const Scratch<int64_t> positions = in.size() > 0 ? non_zero_positions(in) : Scratch<int64_t>{};
     const int64_t count = static_cast<int64_t>(positions.size());
     TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, {in.rank(), count}));
     if (count == 0) return {};

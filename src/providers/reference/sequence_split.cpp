@@ -7,14 +7,16 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
+#include "providers/scratch.h"
+#include "tensor/text_memory.h"
 
 namespace tenon {
 
 namespace {
 
 // The extents of the parts: given one by one, or all of one length with a shorter last one.
-Result<std::vector<int64_t>> part_sizes(KernelContext& c, int64_t extent) {
-  std::vector<int64_t> sizes;
+Result<Scratch<int64_t>> part_sizes(KernelContext& c, int64_t extent) {
+  Scratch<int64_t> sizes;
   if (c.has(1) && c.in(1).rank() == 1) {
     int64_t left = extent;
     for (int64_t size : integers_of(c.in(1))) {
@@ -29,8 +31,7 @@ Result<std::vector<int64_t>> part_sizes(KernelContext& c, int64_t extent) {
   const int64_t length = c.has(1) ? integer_at(c.in(1), 0) : 1;
   if (length <= 0) return invalid_argument("parts cannot have the length {}", length);
   // Each part takes a heap block, so an axis of an empty tensor must not ask for more than any real one could.
-  if (ceil_div(extent, length) > c.services().max_loop_iterations())
-    return error(Code::ResourceLimit, "{} parts are too many", ceil_div(extent, length));
+  TN_RETURN_IF_ERROR(c.services().count_iterations(ceil_div(extent, length)));
   for (int64_t at = 0; at < extent; at += std::min(length, extent - at)) sizes.push_back(std::min(length, extent - at));
   return sizes;
 }
@@ -50,7 +51,7 @@ Result<Tensor> part_of(KernelContext& c, int64_t axis, int64_t start, int64_t si
       std::copy_n(from + (o * split.extent + start) * split.inner, size * split.inner, to + o * size * split.inner);
     return Status();
   }));
-  return part;
+  return charge_text(part, c.budget());
 }
 
 // The dims of the joined tensor: the parts' own with their extents along the axis added up.
@@ -130,6 +131,7 @@ KernelFunction reference_kernel<OpId::ConcatFromSequence>() {
       }
       return Status();
     }));
+    TN_ASSIGN_OR_RETURN(joined, charge_text(joined, c.budget()));
     c.set(0, std::move(joined));
     return {};
   };

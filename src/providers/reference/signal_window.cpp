@@ -7,6 +7,7 @@
 #include "providers/reference/convert.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/kernel.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -29,12 +30,12 @@ double hertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
 
 // The spectrogram bins where the triangles begin, peak and end, one more than a triangle's share of the mel range
 // apart.
-Result<std::vector<int64_t>> corner_bins(KernelContext& c, int64_t bands, int64_t rows) {
+Result<Scratch<int64_t>> corner_bins(KernelContext& c, int64_t bands, int64_t rows) {
   const double length = number_at(c.in(1), 0), rate = number_at(c.in(2), 0);
   if (!(rate > 0)) return invalid_argument("the sample rate is {}", rate);
   const double low = mel(number_at(c.in(3), 0)), high = mel(number_at(c.in(4), 0));
   const double step = (high - low) / static_cast<double>(bands + 2);
-  std::vector<int64_t> bins;
+  Scratch<int64_t> bins;
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double bin = std::floor((length + 1) * hertz(low + static_cast<double>(i) * step) / rate);
     if (!(bin >= 0 && bin < static_cast<double>(rows)))

@@ -5,6 +5,7 @@
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -28,8 +29,10 @@ Status for_each_line(KernelContext& c, F f) {
     const T* in = static_cast<const T*>(c.in(0).data);
     T* out = static_cast<T*>(c.out(0).data);
     if (c.in(0).size() == 0) return Status();
+    WorkMeter meter;
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
+        meter.spend(4 * split.extent);
         const int64_t offset = o * split.extent * split.inner + i;
         f(Line<const T>{in + offset, split.extent, split.inner}, Line<T>{out + offset, split.extent, split.inner});
       }

@@ -4,6 +4,7 @@
 
 #include "base/checked_math.h"
 #include "providers/reference/indexing.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -73,8 +74,8 @@ class TapVisitor {
   const Window& window_;
   Dims dense_, strided_;
   std::vector<int64_t> dense_strides_, strided_strides_;
-  std::vector<Meeting> chosen_;
-  std::vector<TapRow> rows_, next_rows_;
+  Scratch<Meeting> chosen_;
+  Scratch<TapRow> rows_, next_rows_;
   const TapFunction& f_;
 };
 

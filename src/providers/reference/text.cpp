@@ -8,6 +8,8 @@
 #include "base/text/utf8.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/text_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -29,8 +31,8 @@ size_t leading_space(std::string_view text) {
 }
 
 // Words between runs of white space; the last part is what is left when no more splits are allowed.
-std::vector<std::string> split_words(std::string_view text, uint64_t max_splits) {
-  std::vector<std::string> parts;
+Scratch<std::string_view> split_words(std::string_view text, uint64_t max_splits) {
+  Scratch<std::string_view> parts;
   text.remove_prefix(leading_space(text));
   while (!text.empty() && parts.size() < max_splits) {
     std::string_view rest = text;
@@ -43,8 +45,8 @@ std::vector<std::string> split_words(std::string_view text, uint64_t max_splits)
   return parts;
 }
 
-std::vector<std::string> split_at(std::string_view text, std::string_view delimiter, uint64_t max_splits) {
-  std::vector<std::string> parts;
+Scratch<std::string_view> split_at(std::string_view text, std::string_view delimiter, uint64_t max_splits) {
+  Scratch<std::string_view> parts;
   for (size_t found; parts.size() < max_splits && (found = text.find(delimiter)) != text.npos;) {
     parts.emplace_back(text.substr(0, found));
     text.remove_prefix(found + delimiter.size());
@@ -61,10 +63,13 @@ KernelFunction reference_kernel<OpId::StringConcat>() {
     const TensorView &a = c.in(0), &b = c.in(1), &out = c.out(0);
     if (out.size() == 0) return {};
     const auto left = a.as<std::string>(), right = b.as<std::string>();
+    TextMeter meter;
     for (Walker<2> w(out.dims, {broadcast_strides(a.dims, out.dims), broadcast_strides(b.dims, out.dims)}); w.more();
-         w.next())
-      out.as<std::string>()[static_cast<size_t>(w.position())] =
-          left[static_cast<size_t>(w.at(0))] + right[static_cast<size_t>(w.at(1))];
+         w.next()) {
+      const std::string &before = left[static_cast<size_t>(w.at(0))], &after = right[static_cast<size_t>(w.at(1))];
+      meter.add(before.size() + after.size());
+      out.as<std::string>()[static_cast<size_t>(w.position())] = before + after;
+    }
     return {};
   };
 }
@@ -76,12 +81,14 @@ KernelFunction reference_kernel<OpId::StringNormalizer>() {
     auto key = [&](const std::string& word) { return p.is_case_sensitive ? word : to_lower(word); };
     std::unordered_set<std::string> stopwords;
     for (const std::string& word : p.stopwords) stopwords.insert(key(word));
-    std::vector<std::string> kept;
+    Scratch<std::string> kept;
+    TextMeter meter;
     for (const std::string& word : c.in(0).as<std::string>()) {
       if (!stopwords.empty() && stopwords.contains(key(word))) continue;
       kept.push_back(p.case_change_action == "LOWER"   ? to_lower(word)
                      : p.case_change_action == "UPPER" ? to_upper(word)
                                                        : word);
+      meter.add(kept.back().size());
     }
     if (kept.empty()) kept.emplace_back();
     std::vector<int64_t> dims{static_cast<int64_t>(kept.size())};
@@ -98,7 +105,7 @@ KernelFunction reference_kernel<OpId::StringSplit>() {
     const auto& p = c.params<StringSplitParams>();
     // A negative limit wraps to one that no text reaches.
     const uint64_t max_splits = static_cast<uint64_t>(p.maxsplit.value_or(-1));
-    std::vector<std::vector<std::string>> parts;
+    Scratch<Scratch<std::string_view>> parts;
     size_t most = 0;
     for (const std::string& text : c.in(0).as<std::string>()) {
       parts.push_back(p.delimiter.empty() ? split_words(text, max_splits) : split_at(text, p.delimiter, max_splits));
@@ -113,8 +120,12 @@ KernelFunction reference_kernel<OpId::StringSplit>() {
     std::vector<int64_t> padded(dims.begin(), dims.end());
     padded.push_back(static_cast<int64_t>(most));
     TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, std::move(padded)));
+    TextMeter meter;
     for (size_t i = 0; i < parts.size(); ++i)
-      std::ranges::move(parts[i], out.as<std::string>().begin() + static_cast<std::ptrdiff_t>(i * most));
+      for (size_t k = 0; k < parts[i].size(); ++k) {
+        meter.add(parts[i][k].size());
+        out.as<std::string>()[i * most + k] = parts[i][k];
+      }
     return {};
   };
 }

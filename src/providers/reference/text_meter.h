@@ -1,25 +1,42 @@
 #pragma once
 
+#include <algorithm>
+#include <limits>
 #include <string>
 
-#include "base/memory.h"
+#include "providers/provider.h"
 
 namespace tenon {
 
-// Counts the text of strings that a kernel is going to copy. A tensor of strings reserves its elements only, and an
-// index may name a long string any number of times.
+// Copies elements and counts the text of strings on the way: a tensor of strings reserves its elements only, and an
+// index or a broadcast may name a long string any number of times. Ends the kernel when memory does not hold the text.
 class TextMeter {
  public:
-  explicit TextMeter(const MemoryBudget& budget) : left_(budget.limit() - budget.used()) {}
+  TextMeter() {
+    if (KernelServices* services = KernelScope::current())
+      left_ = services->budget()->limit() - services->budget()->used();
+  }
 
-  Status add(const std::string& text) {
-    left_ -= static_cast<int64_t>(text.size());
-    if (left_ >= 0) return {};
-    return error(Code::ResourceLimit, "copies of strings exceed the limit of memory (raise the option 'memory_limit')");
+  void add(size_t bytes) {
+    left_ -= static_cast<int64_t>(bytes);
+    if (left_ < 0)
+      throw KernelStop{error(Code::ResourceLimit,
+                             "the strings that it makes exceed the limit of memory (raise the option 'memory_limit')")};
+  }
+  template <class T>
+  void copy(const T& from, T& to) {
+    if constexpr (std::is_same_v<T, std::string>) add(from.size());
+    to = from;
+  }
+  template <class T>
+  void copy_n(const T* from, int64_t count, T* to) {
+    if constexpr (std::is_same_v<T, std::string>)
+      for (int64_t i = 0; i < count; ++i) add(from[i].size());
+    std::copy_n(from, count, to);
   }
 
  private:
-  int64_t left_;
+  int64_t left_ = std::numeric_limits<int64_t>::max();
 };
 
 }  // namespace tenon

@@ -3,6 +3,8 @@
 #include "ops/text.h"
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -46,15 +48,16 @@ GramTree<Token> build_tree(const TfIdfVectorizerParams& p, const std::vector<Tok
 
 // Calls found(ngram) for every n-gram of a row, with every distance between its tokens up to the allowed one.
 template <class Token, class Found>
-void find_ngrams(const TfIdfVectorizerParams& p, const GramTree<Token>& tree, const std::vector<Token>& row,
-                 Found found) {
+void find_ngrams(const TfIdfVectorizerParams& p, const GramTree<Token>& tree, const Scratch<Token>& row, Found found) {
   const int64_t size = static_cast<int64_t>(row.size());
   // A distance beyond the row finds nothing but single tokens, which count once.
   const int64_t distances = std::min(p.max_skip_count, size) + 1;
+  WorkMeter meter;
   for (int64_t distance = 1; distance <= distances; ++distance) {
     for (int64_t start = 0; start < size; ++start) {
       size_t node = 0;
       for (int64_t at = start; at < size; at += distance) {
+        meter.spend();
         const auto it = tree.nodes[node].next.find(row[static_cast<size_t>(at)]);
         if (it == tree.nodes[node].next.end()) break;
         node = it->second;
@@ -72,9 +75,9 @@ void vectorize(KernelContext& c, const std::vector<Token>& pool, Read read) {
   const TensorView &in = c.in(0), &out = c.out(0);
   const int64_t columns = out.dims.back(), rows = out.size() / columns, width = rows == 0 ? 0 : in.size() / rows;
   auto target = out.as<float>();
-  std::vector<double> counts(p.ngram_indexes.size());
+  Scratch<double> counts(p.ngram_indexes.size());
   for (int64_t r = 0; r < rows; ++r) {
-    std::vector<Token> row;
+    Scratch<Token> row;
     for (int64_t i = 0; i < width; ++i) row.push_back(read(r * width + i));
     std::fill(counts.begin(), counts.end(), 0);
     find_ngrams(p, tree, row, [&](int64_t ngram) { ++counts[static_cast<size_t>(ngram)]; });

@@ -5,17 +5,15 @@
 #include "base/text/regex.h"
 #include "base/text/utf8.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/text_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
 namespace {
 
-using Characters = std::vector<char32_t>;
-using Tokens = std::vector<Characters>;
-
-Characters part(const Characters& text, size_t begin, size_t end) {
-  return {text.begin() + static_cast<std::ptrdiff_t>(begin), text.begin() + static_cast<std::ptrdiff_t>(end)};
-}
+using Characters = std::span<const char32_t>;  // of a text that stays
+using Tokens = Scratch<Characters>;
 
 class Cutter {
  public:
@@ -31,17 +29,17 @@ class Cutter {
     return cutter;
   }
 
-  Tokens cut(const Characters& text) const {
+  Tokens cut(Characters text) const {
     if (p_.by_character()) {
       Tokens tokens;
-      for (char32_t c : text) tokens.push_back({c});
+      for (size_t i = 0; i < text.size(); ++i) tokens.push_back(text.subspan(i, 1));
       return tokens;
     }
     if (!p_.tokenexp.empty()) return matches(text);
     Tokens tokens = {text};
     for (const Regex& separator : patterns_) {
       Tokens finer;
-      for (const Characters& token : tokens) split(token, separator, finer);
+      for (const Characters token : tokens) split(token, separator, finer);
       tokens = std::move(finer);
     }
     return tokens;
@@ -51,23 +49,23 @@ class Cutter {
   explicit Cutter(const TokenizerParams& p) : p_(p), shortest_(static_cast<size_t>(p.mincharnum)) {}
 
   // After a match that is too short, the search goes on one character later.
-  Tokens matches(const Characters& text) const {
+  Tokens matches(Characters text) const {
     Tokens tokens;
     for (size_t at = 0; at <= text.size();) {
       const auto match = patterns_[0].find(text, at);
       if (!match) break;
       const bool long_enough = match->end - match->begin >= shortest_;
-      if (long_enough) tokens.push_back(part(text, match->begin, match->end));
+      if (long_enough) tokens.push_back(text.subspan(match->begin, match->end - match->begin));
       at = long_enough ? match->end : match->begin + 1;
     }
     return tokens;
   }
 
   // What lies between separators. An empty one still takes a character away, so that there is an end.
-  void split(const Characters& text, const Regex& separator, Tokens& tokens) const {
+  void split(Characters text, const Regex& separator, Tokens& tokens) const {
     size_t at = 0;
     const auto keep = [&](size_t end) {
-      if (end - at >= shortest_) tokens.push_back(part(text, at, end));
+      if (end - at >= shortest_) tokens.push_back(text.subspan(at, end - at));
     };
     while (at <= text.size()) {
       const auto match = separator.find(text, at);
@@ -82,19 +80,19 @@ class Cutter {
   std::vector<Regex> patterns_;
 };
 
-std::string to_utf8(const Characters& characters) {
+std::string to_utf8(Characters characters) {
   std::string text;
   for (char32_t c : characters) append_code_point(text, c);
   return text;
 }
 
 // The tokens of one string, with its marks and padded to the width of the row.
-void write_row(const Tokens& tokens, const TokenizerParams& p, std::span<std::string> row) {
+void write_row(const Tokens& tokens, const TokenizerParams& p, std::span<std::string> row, TextMeter& meter) {
   size_t at = 0;
   if (p.mark) row[at++] = "\x02";
-  for (const Characters& token : tokens) row[at++] = to_utf8(token);
+  for (const Characters token : tokens) meter.copy(to_utf8(token), row[at++]);
   if (p.mark) row[at++] = "\x03";
-  while (at < row.size()) row[at++] = p.pad_value;
+  while (at < row.size()) meter.copy(p.pad_value, row[at++]);
 }
 
 Status tokenize(KernelContext& c) {
@@ -106,11 +104,13 @@ Status tokenize(KernelContext& c) {
     return c.allocate(0, std::move(dims)).status();
   }
   TN_ASSIGN_OR_RETURN(const Cutter cutter, Cutter::make(p));
-  std::vector<Tokens> rows;
+  Scratch<Scratch<char32_t>> characters;
+  Scratch<Tokens> rows;
   size_t most = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
     TN_RETURN_IF_ERROR(c.services().check_cancelled());
-    const Characters text = code_points(texts[i]);
+    Scratch<char32_t>& text = characters.emplace_back();
+    for (std::string_view rest = texts[i]; !rest.empty();) text.push_back(next_code_point(rest));
     if (std::any_of(text.begin(), text.end(), [](char32_t code) { return code >= kInvalidByte; }))
       return invalid_argument("X[{}] is not UTF-8", i);
     rows.push_back(cutter.cut(text));
@@ -120,7 +120,9 @@ Status tokenize(KernelContext& c) {
   dims.push_back(static_cast<int64_t>(width));
   TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, std::move(dims)));
   if (width == 0) return {};
-  for (size_t i = 0; i < rows.size(); ++i) write_row(rows[i], p, out.as<std::string>().subspan(i * width, width));
+  TextMeter meter;
+  for (size_t i = 0; i < rows.size(); ++i)
+    write_row(rows[i], p, out.as<std::string>().subspan(i * width, width), meter);
   return {};
 }
 

@@ -29,27 +29,27 @@ struct Score {
   }
 };
 
-std::vector<Score> scores_of_row(const TreeWalk& walk, int64_t row, size_t targets, int64_t aggregate) {
-  std::vector<Score> scores(targets);
+Scratch<Score> scores_of_row(const TreeWalk& walk, int64_t row, size_t targets, int64_t aggregate) {
+  Scratch<Score> scores(targets);
   walk.for_each_weight(row, [&](size_t target, double weight) { scores[target].add(weight, aggregate); });
   return scores;
 }
 
-std::vector<double> base_values(KernelContext& c) {
-  return c.has(tree::kBaseValues) ? as_doubles(c.in(tree::kBaseValues)) : std::vector<double>();
+Scratch<double> base_values(KernelContext& c) {
+  return c.has(tree::kBaseValues) ? as_doubles(c.in(tree::kBaseValues)) : Scratch<double>();
 }
 
 Status regress(KernelContext& c) {
   const auto& p = c.params<TreeEnsembleParams>();
   TN_ASSIGN_OR_RETURN(const TreeWalk walk, TreeWalk::make(c, p.n_targets));
-  const std::vector<double> base = base_values(c);
+  const Scratch<double> base = base_values(c);
   const size_t targets = static_cast<size_t>(p.n_targets);
-  std::vector<double> values(targets);
+  Scratch<double> values(targets);
   size_t at = 0;
   return dispatch<float, double, Float16>(c.out(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     for (int64_t row = 0; row < walk.row_count(); ++row) {
-      const std::vector<Score> scores = scores_of_row(walk, row, targets, p.aggregate_function);
+      const Scratch<Score> scores = scores_of_row(walk, row, targets, p.aggregate_function);
       for (size_t t = 0; t < targets; ++t) {
         values[t] = scores[t].value;
         if (p.aggregate_function == tree::kAverage) values[t] /= static_cast<double>(walk.tree_count());
@@ -77,7 +77,7 @@ class Decision {
     scored_class_ = targets.empty() ? 0 : static_cast<size_t>(targets[0]);
   }
 
-  void decide(int64_t row, std::vector<Score> scores) {
+  void decide(int64_t row, Scratch<Score> scores) {
     if (labels_.size() == 1)
       decide_one(row, scores[0]);
     else if (is_binary_)
@@ -112,13 +112,13 @@ class Decision {
   }
 
   // The highest score among the classes that have one.
-  void decide_many(int64_t row, std::vector<Score> scores) {
+  void decide_many(int64_t row, Scratch<Score> scores) {
     for (size_t k = 0; k < base_.size(); ++k) scores[k].add(base_[k], tree::kSum);
     size_t best = 0;
     for (size_t k = 1; k < scores.size(); ++k)
       if (scores[k].present && (!scores[best].present || scores[k].value > scores[best].value)) best = k;
     out_.label(row, best);
-    std::vector<double> values;
+    Scratch<double> values;
     for (const Score& s : scores) values.push_back(s.value);
     transform_scores(transform_, values);
     out_.scores(row, values);
@@ -126,7 +126,7 @@ class Decision {
 
   const ClassLabels& labels_;
   PostTransform transform_;
-  std::vector<double> base_;
+  Scratch<double> base_;
   ClassOutputs out_;
   bool all_positive_ = true, is_binary_ = false;
   size_t scored_class_ = 0;

@@ -31,8 +31,8 @@ Result<TreeWalk> TreeWalk::make(KernelContext& c, int64_t targets) {
 Status TreeWalk::read_values(KernelContext& c) {
   splits_ = as_doubles(c.in(tree::kSplits));
   weights_ = as_doubles(c.in(tree::kLeafWeights));
-  const std::vector<double> members =
-      c.has(tree::kMembershipValues) ? as_doubles(c.in(tree::kMembershipValues)) : std::vector<double>();
+  const Scratch<double> members =
+      c.has(tree::kMembershipValues) ? as_doubles(c.in(tree::kMembershipValues)) : Scratch<double>();
   TN_ASSIGN_OR_RETURN(sets_, tree::membership_sets(structure_.modes, members));
   size_t next_set = 0;
   for (uint8_t mode : structure_.modes) set_of_node_.push_back(mode == tree::kMember ? next_set++ : 0);

@@ -2,6 +2,8 @@
 
 #include "ops/tree_ensemble.h"
 #include "providers/provider.h"
+#include "providers/reference/work_meter.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -15,7 +17,9 @@ class TreeWalk {
   // Calls visit(target, weight) for what the leaf of each tree adds for a row of X.
   template <class Visit>
   void for_each_weight(int64_t row, Visit&& visit) const {
+    WorkMeter meter;
     for (int64_t root : structure_.roots) {
+      meter.spend(kUnitsPerTree);
       const size_t leaf = leaf_of(row, static_cast<size_t>(root));
       if (structure_.leaf_offsets.empty()) {
         visit(static_cast<size_t>(structure_.leaf_targets[leaf]), weights_[leaf]);
@@ -31,16 +35,18 @@ class TreeWalk {
   std::span<const double> weights() const { return weights_; }
 
  private:
+  static constexpr int64_t kUnitsPerTree = 16;  // of the depth that trees have
+
   Status read_values(KernelContext& c);
   size_t leaf_of(int64_t row, size_t node) const;
   bool takes_true_branch(size_t node, double x) const;
 
   tree::Structure structure_;
   std::span<const int64_t> missing_tracks_true_;
-  std::vector<double> splits_, weights_;
+  Scratch<double> splits_, weights_;
   std::vector<std::vector<double>> sets_;
-  std::vector<size_t> set_of_node_;  // for nodes of mode kMember
-  std::vector<double> x_;
+  Scratch<size_t> set_of_node_;  // for nodes of mode kMember
+  Scratch<double> x_;
   int64_t rows_ = 0, features_ = 0;
 };
 

@@ -7,6 +7,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
+#include "providers/scratch.h"
 
 namespace tenon {
 
@@ -29,12 +30,12 @@ int compare(const T& a, const T& b) {
 
 // The slices of the input along an axis, in groups of equal ones.
 struct Groups {
-  std::vector<int64_t> first;    // per group: its first slice
-  std::vector<int64_t> count;    // per group: how many slices it has
-  std::vector<int64_t> inverse;  // per slice: its group
+  Scratch<int64_t> first;    // per group: its first slice
+  Scratch<int64_t> count;    // per group: how many slices it has
+  Scratch<int64_t> inverse;  // per slice: its group
 };
 
-Groups group_by_order(const std::vector<int64_t>& order, const std::function<bool(int64_t, int64_t)>& equal) {
+Groups group_by_order(const Scratch<int64_t>& order, const std::function<bool(int64_t, int64_t)>& equal) {
   Groups groups;
   groups.inverse.resize(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
@@ -50,11 +51,11 @@ Groups group_by_order(const std::vector<int64_t>& order, const std::function<boo
 
 // Groups in the order in which they appear in the input.
 Groups by_first_appearance(const Groups& sorted) {
-  std::vector<size_t> order(sorted.first.size());
+  Scratch<size_t> order(sorted.first.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::sort(order, {}, [&](size_t g) { return sorted.first[g]; });
   Groups groups;
-  std::vector<int64_t> place(order.size());
+  Scratch<int64_t> place(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
     place[order[i]] = static_cast<int64_t>(i);
     groups.first.push_back(sorted.first[order[i]]);
@@ -68,22 +69,24 @@ template <class T>
 Groups find_groups(const TensorView& in, int64_t axis) {
   const AxisSplit split(in.dims, axis);
   const T* data = static_cast<const T*>(in.data);
+  WorkMeter meter;
   auto compare_slices = [&](int64_t a, int64_t b) {
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
+        meter.spend();
         const int64_t base = o * split.extent * split.inner + i;
         if (int c = compare(data[base + a * split.inner], data[base + b * split.inner])) return c;
       }
     }
     return 0;
   };
-  std::vector<int64_t> order(static_cast<size_t>(split.extent));
+  Scratch<int64_t> order(static_cast<size_t>(split.extent));
   std::iota(order.begin(), order.end(), int64_t{0});
   std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return compare_slices(a, b) < 0; });
   return group_by_order(order, [&](int64_t a, int64_t b) { return compare_slices(a, b) == 0; });
 }
 
-Status write_indices(KernelContext& c, size_t output, const std::vector<int64_t>& values) {
+Status write_indices(KernelContext& c, size_t output, const Scratch<int64_t>& values) {
   if (!c.wants(output)) return {};
   TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(output, {static_cast<int64_t>(values.size())}));
   std::ranges::copy(values, out.as<int64_t>().begin());

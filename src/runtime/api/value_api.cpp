@@ -2,6 +2,7 @@
 
 #include "base/checked_math.h"
 #include "runtime/api/handles.h"
+#include "tensor/nesting.h"
 
 using namespace tenon;
 
@@ -105,7 +106,9 @@ tn_status* tn_sequence_create(const tn_value* const* items, size_t count, const 
         return invalid_argument("item {} is {}, the sequence holds {}", i, type.to_string(),
                                 sequence.element.to_string());
     }
-    *value = new tn_value{Value(std::move(sequence))};
+    Value made(std::move(sequence));
+    TN_RETURN_IF_ERROR(check_nesting(made));
+    *value = new tn_value{std::move(made)};
     return {};
   });
 }
@@ -119,7 +122,9 @@ tn_status* tn_optional_create(const tn_value* item, const tn_type* element_type,
       optional.item = std::make_shared<const Value>(item->value);
       if (!element_type) optional.element = item->value.type();
     }
-    *value = new tn_value{Value(std::move(optional))};
+    Value made(std::move(optional));
+    TN_RETURN_IF_ERROR(check_nesting(made));
+    *value = new tn_value{std::move(made)};
     return {};
   });
 }

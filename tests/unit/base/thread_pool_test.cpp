@@ -4,7 +4,9 @@
 
 #include <memory>
 #include <mutex>
+#include <new>
 #include <set>
+#include <stdexcept>
 
 namespace tenon {
 namespace {
@@ -89,6 +91,41 @@ TEST(ThreadPool, KeepsToTheCallerWithoutHelpers) {
   ThreadPool pool(2);
   const auto self = std::this_thread::get_id();
   pool.parallel_for(100, [&](int64_t) { EXPECT_EQ(std::this_thread::get_id(), self); }, 0);
+}
+
+// Every thread that is at it throws, while the others are in the middle of a chunk.
+TEST(ThreadPool, BringsTheFirstExceptionToTheCaller) {
+  for (const int workers : {0, 1, 3}) {
+    ThreadPool pool(workers);
+    for (int round = 0; round < 500; ++round) {
+      std::vector<int> local(64, round);  // gone when the exception leaves, so nobody may touch it then
+      std::atomic<int> inside{0};
+      EXPECT_THROW(pool.parallel_for(64,
+                                     [&](int64_t i) {
+                                       inside.fetch_add(1);
+                                       local[static_cast<size_t>(i)] += 1;
+                                       inside.fetch_sub(1);
+                                       if (i % 3 == round % 3) throw std::bad_alloc();
+                                     }),
+                   std::bad_alloc);
+      ASSERT_EQ(inside, 0) << "somebody is still in a chunk";
+    }
+    Counts counts(100);
+    pool.parallel_for(100, [&](int64_t i) { counts.add(i); });
+    EXPECT_TRUE(counts.all_are(1)) << "the pool serves on";
+  }
+}
+
+TEST(ThreadPool, SkipsWhatNobodyBeganWhenAChunkThrows) {
+  ThreadPool pool(0);
+  int64_t begun = 0;
+  EXPECT_THROW(pool.parallel_for(1000,
+                                 [&](int64_t i) {
+                                   ++begun;
+                                   if (i == 2) throw std::runtime_error("third");
+                                 }),
+               std::runtime_error);
+  EXPECT_EQ(begun, 3);
 }
 
 }  // namespace

@@ -32,5 +32,16 @@ TEST(Params, TruncatedBytesAreRefused) {
   EXPECT_FALSE(params_from_bytes(OpId::Shape, bytes + "x").ok());
 }
 
+TEST(Params, OfAnotherOpAreRefused) {
+  const Params params = Params::of(ShapeParams{1, -1});
+  EXPECT_EQ(params.get<ShapeParams>().start, 1);
+  EXPECT_THROW(params.get<ReshapeParams>(), std::logic_error);
+  EXPECT_THROW(Params().get<NoParams>(), std::logic_error);
+  EXPECT_TRUE(params.holds(*op_def(OpId::Shape).params_type));
+  EXPECT_FALSE(params.holds(*op_def(OpId::Reshape).params_type));
+  EXPECT_THROW(default_params(OpId::Reshape).get<ShapeParams>(), std::logic_error);
+  EXPECT_FALSE(default_params(OpId::Reshape).get<ReshapeParams>().allowzero);
+}
+
 }  // namespace
 }  // namespace tenon

@@ -96,15 +96,25 @@ class Filler final : public FieldVisitor {
 
 TEST(ProgramBytes, ParamsOfEveryOpReadBack) {
   Program program;
+  program.plan.values = {arena_value("x", DType::Float32, {2})};
+  program.plan.inputs = {{0, -1}};
+  const auto step_of = [&](OpId op) {
+    const OpDef& def = op_def(op);
+    std::vector<PlanValueId> outputs;
+    for (int i = 0; i < std::max(1, def.outputs.min); ++i) {
+      outputs.push_back(static_cast<PlanValueId>(program.plan.values.size()));
+      program.plan.values.push_back(arena_value("", DType::Float32, {2}));
+    }
+    return make_step(op, std::vector<PlanValueId>(static_cast<size_t>(def.inputs.min), 0), outputs, "");
+  };
   for (const OpId op : all_ops()) {
     if (op_def(op).has_bodies) continue;
-    Step step = make_step(op, {}, {}, "");
     auto params = op_def(op).make_params();
     Filler filler;
     op_def(op).visit_params(params.get(), filler);
-    program.plan.steps.push_back(step);
-    step.params = Params::from_erased(std::move(params));
-    program.plan.steps.push_back(std::move(step));
+    program.plan.steps.push_back(step_of(op));
+    program.plan.steps.push_back(step_of(op));
+    program.plan.steps.back().params = Params::of_op(op, std::move(params));
   }
   const auto read = reread(program);
   ASSERT_EQ(read->plan.steps.size(), program.plan.steps.size());
@@ -226,6 +236,20 @@ TEST(ProgramBytes, ProgramsThatCannotRunAreRefused) {
       {"too few bodies", [](Program& p) { p.plan.steps[1].bodies.pop_back(); }},
       {"body of a step without", [](Program& p) { p.plan.steps[0].bodies = p.plan.steps[1].bodies; }},
       {"no condition", [](Program& p) { p.plan.steps[1].inputs.clear(); }},
+      {"absent condition", [](Program& p) { p.plan.steps[1].inputs[0] = kNoValue; }},
+      {"a step without outputs", [](Program& p) { p.plan.steps[2].outputs.clear(); }},
+      {"a step whose output is absent", [](Program& p) { p.plan.steps[0].outputs[0] = kNoValue; }},
+      {"a step with too many outputs", [](Program& p) { p.plan.steps[0].outputs.push_back(kNoValue); }},
+      {"a step with too few inputs", [](Program& p) { p.plan.steps[0].inputs.clear(); }},
+      {"a step with too many inputs", [](Program& p) { p.plan.steps[0].inputs.push_back(1); }},
+      {"the kernel of another op", [](Program& p) { p.plan.steps[0].family = "reference/LSTM"; }},
+      {"a kernel family of nothing", [](Program& p) { p.plan.steps[0].family = "Relu"; }},
+      {"a plain kernel with bodies", [](Program& p) { p.plan.steps[1].family = "reference/If"; }},
+      {"a kernel for bodies without", [](Program& p) { p.plan.steps[0].family = "control/Relu"; }},
+      {"the kernel of another op in a body",
+       [](Program& p) { change_body(p, [](Plan& body) { body.steps[0].family = "reference/Conv"; }); }},
+      {"the kernel of another op in an expression",
+       [](Program& p) { change_expression(p, [](Plan& plan) { plan.steps[1].family = "reference/Add"; }); }},
       {"capture of nothing", [](Program& p) { change_body(p, [](Plan& body) { body.captures[0].outer = kNoValue; }); }},
       {"capture of a later value", [](Program& p) { change_body(p, [](Plan& body) { body.captures[0].outer = 6; }); }},
       {"capture into nothing", [](Program& p) { change_body(p, [](Plan& body) { body.captures[0].inner = 9; }); }},

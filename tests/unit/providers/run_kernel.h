@@ -25,7 +25,8 @@ class NoKnowledge final : public InferKnowledge {
 
 class KernelRun final : public KernelServices {
  public:
-  explicit KernelRun(ThreadPool* pool) : pool_(pool) {}
+  explicit KernelRun(ThreadPool* pool, int64_t memory_limit = int64_t{4} << 30)
+      : pool_(pool), budget_(std::make_shared<MemoryBudget>(memory_limit)) {}
   Result<TensorView> allocate_output(size_t, std::vector<int64_t>) override { return none(); }
   void set_output(size_t, Value) override {}
   Result<Value> take_input(size_t) override { return none(); }
@@ -35,7 +36,7 @@ class KernelRun final : public KernelServices {
   Status check_cancelled() override { return {}; }
   const std::shared_ptr<MemoryBudget>& budget() override { return budget_; }
   uint64_t random_stream() override { return 0; }
-  int64_t max_loop_iterations() override { return 0; }
+  Status count_iterations(int64_t) override { return {}; }
   void note_not_finite() override { not_finite = true; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
     if (pool_) return pool_->parallel_for(chunks, body);
@@ -46,7 +47,7 @@ class KernelRun final : public KernelServices {
  private:
   static Status none() { return error(Code::Internal, "not in this test"); }
   ThreadPool* pool_;
-  std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(int64_t{4} << 30);
+  std::shared_ptr<MemoryBudget> budget_;
 };
 
 // Undefined tensors are absent inputs.

@@ -12,6 +12,12 @@ TEST(WithinMemory, TurnsMissingMemoryIntoAnError) {
   EXPECT_EQ(too_long.status().code(), Code::ResourceLimit);
 }
 
+TEST(WithinMemory, TurnsMistakesIntoErrors) {
+  const Status mistake = within_memory([]() -> Status { throw std::logic_error("a wrong turn"); });
+  EXPECT_EQ(mistake.code(), Code::Internal);
+  EXPECT_NE(mistake.message().find("a wrong turn"), std::string::npos);
+}
+
 TEST(WithinMemory, PassesOnEverythingElse) {
   EXPECT_TRUE(within_memory([] { return Status(); }).ok());
   EXPECT_EQ(within_memory([] { return Result<int>(7); }).value(), 7);

@@ -172,5 +172,35 @@ TEST(Zip, WritesAndReadsSixtyFourBitSizes) {
   for (size_t length = 0; length < archive.size(); ++length) EXPECT_FALSE(parse_zip(archive.substr(0, length)).ok());
 }
 
+// What an array is takes its header alone, and what the header does not explain is not inflated.
+TEST(Npz, DescribesWithoutInflating) {
+  const std::string content = encoded(floats(std::vector<float>(1'000'000, 1.0f)));
+  std::string archive = deflated_archive(content);
+  const auto whole = NpzFile::parse(archive, nullptr);
+  ASSERT_TRUE(whole.ok()) << whole.status().to_string();
+  const auto described = whole->describe("a");
+  ASSERT_TRUE(described.ok()) << described.status().to_string();
+  EXPECT_EQ(described->dtype, DType::Float32);
+  EXPECT_EQ(described->dims, std::vector<int64_t>{1'000'000});
+
+  auto damaged = archive;
+  const size_t central = damaged.find("PK\x01\x02");
+  damaged[central - 40] = static_cast<char>(~damaged[central - 40]);
+  const auto broken = NpzFile::parse(damaged, nullptr);
+  EXPECT_TRUE(broken->describe("a").ok());
+  EXPECT_FALSE(broken->read("a").ok());
+}
+
+TEST(Npz, RefusesMoreBytesThanTheHeaderExplains) {
+  const std::string archive = deflated_archive(encoded(floats({1, 2})) + std::string(10'000'000, '\0'));
+  auto npz = NpzFile::parse(archive, nullptr);
+  ASSERT_TRUE(npz.ok()) << npz.status().to_string();
+  const auto budget = std::make_shared<MemoryBudget>(int64_t{1} << 30);
+  npz->set_budget(budget);
+  EXPECT_FALSE(npz->describe("a").ok());
+  EXPECT_FALSE(npz->read("a").ok());
+  EXPECT_EQ(budget->peak(), 0);
+}
+
 }  // namespace
 }  // namespace tenon::wire
