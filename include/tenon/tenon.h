@@ -435,9 +435,9 @@ TN_API tn_status* tn_folder_complete(const char* folder);
 TN_API void tn_artifact_release(tn_artifact* artifact);
 TN_API size_t tn_artifact_model_count(const tn_artifact* artifact);
 TN_API const char* tn_artifact_model_name(const tn_artifact* artifact, size_t model);
-/* One JSON object. sections: comma-separated list of "models" (names, inputs, outputs, plan keys, sizes), "packed" (packed tensors, what
- * they are made of, who uses them), "sources" (source weights, and whether they can be swapped), "weight_program",
- * "plan"; NULL means models. Release with tn_string_release. */
+/* One JSON object. sections: comma-separated list of "models" (names, inputs, outputs, plan keys, sizes), "packed"
+ * (packed tensors, what they are made of, who uses them), "sources" (source weights, and whether they can be swapped),
+ * "weight_program", "plan"; NULL means models. Release with tn_string_release. */
 TN_API tn_status* tn_artifact_describe(const tn_artifact* artifact, const char* sections, char** json);
 /* Checks every byte: checksums, and that packed weights are what the weight program makes of the sources, where these
  * are to be had. *json (which may be NULL) says what was checked. */

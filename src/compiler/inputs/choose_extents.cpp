@@ -28,6 +28,9 @@ Role role_of(const Shape& shape, size_t axis) {
   const size_t rank = shape.size();
   if (axis == 0) return Role::Batch;
   if (rank < 3) return Role::Short;
+  // States of a recurrent layer: [layers, batch, features].
+  if (rank == 3 && axis == 1 && shape[0].is_constant() && shape[0].value() > 1 && shape[2].is_constant())
+    return Role::Batch;
   if (rank == 3) return Role::Sequence;
   const bool channels_last = !shape[1].is_constant() && shape[rank - 1].is_constant();
   if (channels_last) return axis + 2 < rank ? Role::Height : axis + 1 < rank ? Role::Width : Role::Short;
@@ -96,15 +99,15 @@ class Search {
     });
   }
 
-  // Numbers that the node which refuses sees: extents of its inputs, weights mostly, and elements of a shape.
+  // Numbers that the node which makes trouble sees: extents of its inputs, weights mostly, and elements of a shape.
   std::set<int64_t> mentioned() const {
     std::set<int64_t> numbers;
-    if (!best_.refused || best_.accepted >= graph_.nodes.size()) return numbers;
+    if (!best_.trouble) return numbers;
     const auto add = [&](const Dim& dim) {
       if (const auto value = dim.constant(); value && *value > 0 && *value <= kLargestMentioned)
         numbers.insert({*value, std::min(2 * *value, kLargestMentioned)});
     };
-    for (const ValueId v : graph_.nodes[best_.accepted].inputs) {
+    for (const ValueId v : graph_.nodes[*best_.trouble].inputs) {
       if (v == kNone) continue;
       if (const auto& shape = graph_.value(v).type.shape) std::for_each(shape->begin(), shape->end(), add);
       if (const auto& known = graph_.value(v).known) std::for_each(known->begin(), known->end(), add);

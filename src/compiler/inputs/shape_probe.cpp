@@ -66,10 +66,12 @@ class Walk {
       if (!accepts(node)) {
         result.refused = true;
         result.inside = furthest_inside_;
+        result.trouble = result.accepted;
         break;
       }
-      ++result.accepted;
       for (const ValueId v : node.outputs) result.empty += v != kNone && is_empty(*facts_.type(v));
+      if (result.empty > 0 && !result.trouble) result.trouble = result.accepted;
+      ++result.accepted;
     }
     return result;
   }

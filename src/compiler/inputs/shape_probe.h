@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 
 #include "ir/graph.h"
@@ -12,9 +13,9 @@ struct ProbeResult {
   size_t accepted = 0;  // nodes, in order, whose rules accept what they get
   size_t empty = 0;     // values that have no elements
   bool refused = false;
-  size_t inside = 0;  // nodes that the better branch of the If which refuses accepts
+  size_t inside = 0;              // nodes that the better branch of the If which refuses accepts
+  std::optional<size_t> trouble;  // the node that refuses, or the first that makes an empty value
 
-  friend bool operator==(const ProbeResult&, const ProbeResult&) = default;
   bool is_better_than(const ProbeResult& other) const {
     if (accepted != other.accepted) return accepted > other.accepted;
     return inside != other.inside ? inside > other.inside : empty < other.empty;

@@ -58,8 +58,19 @@ TEST(ChooseExtents, MultiplesThatAReshapeNeeds) {
   SmallGraph g;
   const ValueId x = g.input("x", DType::Float32, Shape{n, k});
   g.output("y", g.node(OpId::Reshape, {x, g.weight<int64_t>("shape", {2}, {-1, 49})}));
-  EXPECT_EQ(choose_extents(g.graph, {}, 0).at("k") % 49, 0);
-  EXPECT_GT(choose_extents(g.graph, {}, 0).at("k"), 0);
+  const Extents chosen = choose_extents(g.graph, {}, 0);
+  EXPECT_EQ(chosen.at("n") * chosen.at("k") % 49, 0);
+  EXPECT_GT(chosen.at("n") * chosen.at("k"), 0);
+  EXPECT_EQ(choose_extents(g.graph, {{"n", 1}}, 0).at("k"), 49);
+}
+
+TEST(ChooseExtents, StatesOfRecurrentLayersHaveABatchInTheMiddle) {
+  SmallGraph g;
+  g.output("y", g.node(OpId::Relu, {g.input("state", DType::Float32, Shape{Dim(2), n, Dim(128)})}));
+  EXPECT_EQ(choose_extents(g.graph, {}, 0).at("n"), 1);
+  SmallGraph features;
+  features.output("y", features.node(OpId::Relu, {features.input("x", DType::Float32, Shape{Dim(1), n, Dim(80)})}));
+  EXPECT_EQ(choose_extents(features.graph, {}, 0).at("n"), 16);
 }
 
 TEST(ChooseExtents, LargeEnoughForAWindow) {
@@ -77,9 +88,18 @@ TEST(ShapeProbe, CountsWhatIsAccepted) {
   const ValueId y = g.node(OpId::Relu, {x});
   g.output("y", g.node(OpId::MatMul, {y, zeros(g, "w", {3, 5})}));
   ShapeProbe probe(g.graph);
-  EXPECT_EQ(probe.probe({{"n", 1}, {"k", 4}}), (ProbeResult{1, 0, true}));
-  EXPECT_EQ(probe.probe({{"n", 1}, {"k", 3}}), (ProbeResult{2, 0, false}));
-  EXPECT_EQ(probe.probe({{"n", 0}, {"k", 3}}), (ProbeResult{2, 2, false}));
+  const ProbeResult refused = probe.probe({{"n", 1}, {"k", 4}}), good = probe.probe({{"n", 1}, {"k", 3}}),
+                    empty = probe.probe({{"n", 0}, {"k", 3}});
+  EXPECT_TRUE(refused.refused);
+  EXPECT_EQ(refused.accepted, 1u);
+  EXPECT_EQ(refused.trouble, 1u);
+  EXPECT_FALSE(good.refused);
+  EXPECT_EQ(good.accepted, 2u);
+  EXPECT_FALSE(good.trouble);
+  EXPECT_EQ(empty.empty, 2u);
+  EXPECT_EQ(empty.trouble, 0u);
+  EXPECT_TRUE(good.is_better_than(empty));
+  EXPECT_TRUE(empty.is_better_than(refused));
   EXPECT_EQ(probe.rules_run(), 6);
 }
 
