@@ -45,6 +45,11 @@ const Constant* Graph::constant(ValueId v) const {
   return id == kNone ? nullptr : &(*constants)[static_cast<size_t>(id)];
 }
 
+const Tensor* Graph::elements_at_hand(ValueId v) const {
+  const Constant* found = constant(v);
+  return found && found->tensor.defined() ? &found->tensor : nullptr;
+}
+
 void Graph::note_asked(ConstantId id, std::string_view asker) {
   Constant& constant = (*constants)[static_cast<size_t>(id)];
   if (constant.asker.empty()) constant.asker = asker;

@@ -97,6 +97,9 @@ struct Graph {
   // The constant that a value is, or null.
   Constant* constant(ValueId v);
   const Constant* constant(ValueId v) const;
+  // The elements of a constant that somebody asked for already, or null. For looking only: nothing of the compiled model
+  // may follow from them.
+  const Tensor* elements_at_hand(ValueId v) const;
   // The elements of a small constant, or null, for deciding what the compiled model does. The asker is remembered, and
   // with it that other values may need another plan. Elements that cannot be read make compiling fail.
   const Tensor* ask(ValueId v, std::string_view asker);

@@ -111,7 +111,7 @@ class Search {
       if (v == kNone) continue;
       if (const auto& shape = graph_.value(v).type.shape) std::for_each(shape->begin(), shape->end(), add);
       if (const auto& known = graph_.value(v).known) std::for_each(known->begin(), known->end(), add);
-      const Tensor* tensor = graph_.constant_tensor(v);
+      const Tensor* tensor = graph_.elements_at_hand(v);
       if (tensor && tensor->dtype() == DType::Int64 && tensor->size() <= kMostMentioned)
         for (const int64_t element : tensor->as<int64_t>()) add(Dim(element));
     }

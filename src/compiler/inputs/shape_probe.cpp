@@ -47,7 +47,7 @@ struct Facts {
   }
   Elements elements(ValueId v) const {
     if (known[static_cast<size_t>(v)]) return known[static_cast<size_t>(v)];
-    const Tensor* tensor = graph.constant_tensor(v);
+    const Tensor* tensor = graph.elements_at_hand(v);
     return tensor ? integer_elements(*tensor) : std::nullopt;
   }
 
@@ -83,7 +83,7 @@ class Walk {
     Knowledge(Walk& walk, const GraphNode& node) : walk_(walk), node_(node) {}
     Elements values(size_t i) override { return walk_.facts_.elements(node_.inputs[i]); }
     Elements propagated(size_t i) override { return values(i); }
-    const Tensor* constant(size_t i) override { return walk_.facts_.graph.constant_tensor(node_.inputs[i]); }
+    const Tensor* constant(size_t i) override { return walk_.facts_.graph.elements_at_hand(node_.inputs[i]); }
     Dim fresh_symbol() override { return Dim::symbol("?probe" + std::to_string(walk_.fresh_++)); }
     Result<std::vector<Type>> infer_body(size_t body, std::vector<Type>) override {
       return walk_.body_types(node_, body);

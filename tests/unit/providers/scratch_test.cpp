@@ -7,6 +7,8 @@
 namespace tenon {
 namespace {
 
+using test::KernelRun;
+
 Status use_scratch(KernelContext&) {
   Scratch<int64_t> list;
   for (int64_t i = 0; i < 1'000'000; ++i) list.push_back(i);
