@@ -12,10 +12,10 @@ namespace {
 
 // Outputs have names of their own; all other values have those of the file.
 std::optional<ValueId> find_value(const Graph& graph, const std::string& name) {
-  for (size_t i = 0; i < graph.outputs.size(); ++i)
-    if (graph.output_names[i] == name && graph.outputs[i] != kNone) return graph.outputs[i];
-  for (size_t v = 0; v < graph.values.size(); ++v)
-    if (graph.values[v].name == name) return static_cast<ValueId>(v);
+  for (size_t i = 0; i < graph.outputs().size(); ++i)
+    if (graph.output_names()[i] == name && graph.outputs()[i] != kNone) return graph.outputs()[i];
+  for (size_t v = 0; v < graph.value_count(); ++v)
+    if (graph.value(ValueId(v)).name == name) return ValueId(v);
   return std::nullopt;
 }
 
@@ -23,10 +23,10 @@ std::optional<ValueId> find_value(const Graph& graph, const std::string& name) {
 
 nlohmann::json api::describe_tolerances(const Graph& graph) {
   nlohmann::json list = nlohmann::json::array();
-  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+  for (size_t i = 0; i < graph.outputs().size(); ++i) {
     const ValueTolerance tolerance =
-        graph.outputs[i] == kNone ? ValueTolerance() : tolerance_of(graph, graph.outputs[i]);
-    nlohmann::json entry = {{"name", graph.output_names[i]}, {"share", tolerance.share}, {"steps", tolerance.steps}};
+        graph.outputs()[i] == kNone ? ValueTolerance() : tolerance_of(graph, graph.outputs()[i]);
+    nlohmann::json entry = {{"name", graph.output_names()[i]}, {"share", tolerance.share}, {"steps", tolerance.steps}};
     if (tolerance.choice) entry["chosen_from"] = graph.value(tolerance.choice->from).name;
     list.push_back(std::move(entry));
   }

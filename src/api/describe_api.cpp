@@ -17,7 +17,7 @@ namespace {
 std::string value_name(const Graph& graph, ValueId v) {
   if (v == kNone) return "";
   const std::string& name = graph.value(v).name;
-  return name.empty() ? "%" + std::to_string(v) : name;
+  return name.empty() ? "%" + std::to_string(v.index()) : name;
 }
 
 // "Conv", or the op's own name for one that Tenon does not know.
@@ -33,7 +33,7 @@ json typed(const Graph& graph, ValueId v, const std::string& name) {
 
 json describe_graph(const Graph& graph) {
   json nodes = json::array();
-  for (const GraphNode& node : graph.nodes) {
+  for (const GraphNode& node : graph.nodes()) {
     json inputs = json::array(), outputs = json::array();
     for (ValueId v : node.inputs) inputs.push_back(value_name(graph, v));
     for (ValueId v : node.outputs)
@@ -47,13 +47,13 @@ json describe_graph(const Graph& graph) {
   json inputs = json::array(), outputs = json::array();
   for (const GraphInput& input : graph.inputs)
     inputs.push_back(typed(graph, input.value, value_name(graph, input.value)));
-  for (size_t i = 0; i < graph.outputs.size(); ++i)
-    outputs.push_back(typed(graph, graph.outputs[i], graph.output_names[i]));
+  for (size_t i = 0; i < graph.outputs().size(); ++i)
+    outputs.push_back(typed(graph, graph.outputs()[i], graph.output_names()[i]));
   return {{"inputs", inputs}, {"outputs", outputs}, {"nodes", nodes}};
 }
 
 void count_ops(const Graph& graph, std::map<std::string, int>& counts, std::set<std::string>& unknown) {
-  for (const GraphNode& node : graph.nodes) {
+  for (const GraphNode& node : graph.nodes()) {
     ++counts[op_text(node)];
     if (node.op == OpId::Unsupported) unknown.insert(op_text(node));
     for (const auto& body : node.bodies) count_ops(*body, counts, unknown);
@@ -109,8 +109,8 @@ json describe_summary(const ImportedModel& model) {
     if (input.default_constant != kNone) entry["default"] = true;
     inputs.push_back(std::move(entry));
   }
-  for (size_t i = 0; i < graph.outputs.size(); ++i)
-    outputs.push_back(typed(graph, graph.outputs[i], graph.output_names[i]));
+  for (size_t i = 0; i < graph.outputs().size(); ++i)
+    outputs.push_back(typed(graph, graph.outputs()[i], graph.output_names()[i]));
   for (const wire::StringEntry& e : model.wire.metadata) metadata[std::string(e.key)] = std::string(e.value);
   int64_t bytes = 0;
   const json weights = *describe_weights(graph);
@@ -126,7 +126,7 @@ json describe_summary(const ImportedModel& model) {
           {"graph", graph.name},
           {"inputs", inputs},
           {"outputs", outputs},
-          {"nodes", graph.nodes.size()},
+          {"nodes", graph.node_count()},
           {"functions", model.wire.functions.size()},
           {"weights", {{"count", weights.size()}, {"bytes", bytes}}},
           {"metadata", metadata},

@@ -45,7 +45,7 @@ void api::use_declared_names(const ImportedModel& model, const std::vector<std::
 Status api::check_dim_names(const tn_model& model, const std::map<std::string, int64_t>& dims) {
   if (dims.empty()) return {};
   std::vector<std::string> symbols;
-  for (const GraphValue& value : model.model->graph.values) collect_symbols(value.type, symbols);
+  for (const GraphValue& value : model.model->graph.values()) collect_symbols(value.type, symbols);
   const std::set<std::string> known(symbols.begin(), symbols.end());
   for (const auto& [name, extent] : dims) {
     if (known.contains(name)) continue;

@@ -22,7 +22,7 @@ tn_model::tn_model(std::shared_ptr<ImportedModel> imported) : model(std::move(im
   const Graph& graph = model->graph;
   for (const GraphInput& input : graph.inputs)
     input_types.push_back(api::make_type_handle(graph.value(input.value).type));
-  for (ValueId output : graph.outputs)
+  for (ValueId output : graph.outputs())
     output_types.push_back(api::make_type_handle(output == kNone ? Type{} : graph.value(output).type));
   api::use_declared_names(*model, input_types, output_types);
 }
@@ -177,7 +177,7 @@ int tn_model_input_has_default(const tn_model* model, size_t index) {
 }
 size_t tn_model_output_count(const tn_model* model) { return model ? model->output_types.size() : 0; }
 const char* tn_model_output_name(const tn_model* model, size_t index) {
-  return index < tn_model_output_count(model) ? model->model->graph.output_names[index].c_str() : nullptr;
+  return index < tn_model_output_count(model) ? model->model->graph.output_names()[index].c_str() : nullptr;
 }
 const tn_type* tn_model_output_type(const tn_model* model, size_t index) {
   return index < tn_model_output_count(model) ? model->output_types[index].get() : nullptr;

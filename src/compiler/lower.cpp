@@ -1,5 +1,7 @@
 #include "compiler/lower.h"
 
+#include <algorithm>
+
 #include "compiler/slot_table.h"
 #include "ops/unsupported.h"
 
@@ -11,29 +13,27 @@ class Lowering {
  public:
   Lowering(const Graph& graph, SlotTable& slots, const LoweringRules& rules)
       : graph_(graph), slots_(slots), rules_(rules), side_(graph, rules.moves_weights),
-        ids_(graph.values.size(), kNoValue) {}
+        ids_(graph.value_count(), kNoValue) {}
 
   Result<Plan> lower() {
     for (const GraphInput& input : graph_.inputs) {
       const int32_t slot = input.default_constant == kNone ? -1 : slots_.slot_of(input.default_constant);
       plan_.inputs.push_back({add(input.value), slot});
     }
-    for (const GraphCapture& c : graph_.captures) plan_.captures.push_back({c.outer, add(c.inner)});
-    const std::vector<bool> needed = needed_nodes();
-    for (size_t n = 0; n < graph_.nodes.size(); ++n)
-      if (needed[n]) TN_RETURN_IF_ERROR(lower_node(graph_.nodes[n]));
-    for (ValueId v : graph_.outputs) {
+    for (const GraphCapture& c : graph_.captures) plan_.captures.push_back({kNoValue, add(c.inner)});
+    for (NodeId id : needed_nodes()) TN_RETURN_IF_ERROR(lower_node(graph_.node(id)));
+    for (ValueId v : graph_.outputs()) {
       TN_ASSIGN_OR_RETURN(const PlanValueId id, use(v));
       plan_.outputs.push_back(id);
     }
-    plan_.output_names = graph_.output_names;
+    plan_.output_names = graph_.output_names();
     return std::move(plan_);
   }
 
   // The plan's value for one of the graph; a slot when it is on the weight side.
   Result<PlanValueId> use(ValueId v) {
     if (v == kNone) return kNoValue;
-    if (const PlanValueId known = ids_[static_cast<size_t>(v)]; known != kNoValue) return known;
+    if (const PlanValueId known = ids_[v]; known != kNoValue) return known;
     if (!side_.becomes_slot(v)) return add(v);
     TN_ASSIGN_OR_RETURN(const int32_t slot, slots_.slot_of(graph_, side_, v));
     const PlanValueId id = add(v);
@@ -44,20 +44,22 @@ class Lowering {
 
  private:
   // Nodes that some output depends on and that slots do not stand for.
-  std::vector<bool> needed_nodes() const {
-    std::vector<bool> needed(graph_.nodes.size(), false), wanted(graph_.values.size(), false);
+  std::vector<NodeId> needed_nodes() const {
+    std::vector<NodeId> needed;
+    Table<ValueId, bool> wanted(graph_.value_count(), false);
     const auto want = [&](ValueId v) {
-      if (v != kNone && !side_.becomes_slot(v)) wanted[static_cast<size_t>(v)] = true;
+      if (v != kNone && !side_.becomes_slot(v)) wanted[v] = true;
     };
-    for (ValueId v : graph_.outputs) want(v);
-    for (size_t n = graph_.nodes.size(); n-- > 0;) {
-      const GraphNode& node = graph_.nodes[n];
-      for (ValueId v : node.outputs) needed[n] = needed[n] || (v != kNone && wanted[static_cast<size_t>(v)]);
-      if (!needed[n]) continue;
+    for (ValueId v : graph_.outputs()) want(v);
+    for (NodeId id = graph_.last_node(); id != kNone; id = graph_.previous_node(id)) {
+      const GraphNode& node = graph_.node(id);
+      if (std::ranges::none_of(node.outputs, [&](ValueId v) { return v != kNone && wanted[v]; })) continue;
+      needed.push_back(id);
       for (ValueId v : node.inputs) want(v);
       for (const auto& body : node.bodies)
         for (const GraphCapture& c : body->captures) want(c.outer);
     }
+    std::ranges::reverse(needed);
     return needed;
   }
 
@@ -65,7 +67,7 @@ class Lowering {
     const GraphValue& value = graph_.value(v);
     const bool boxed = !value.type.is_tensor() || value.type.dtype == DType::String;
     plan_.values.push_back({value.name, value.type, boxed ? Storage::Boxed : Storage::Arena, -1});
-    return ids_[static_cast<size_t>(v)] = static_cast<PlanValueId>(plan_.values.size() - 1);
+    return ids_[v] = static_cast<PlanValueId>(plan_.values.size() - 1);
   }
 
   Status lower_node(const GraphNode& node) {
@@ -93,8 +95,8 @@ class Lowering {
 
   Status lower_body(const Graph& body, Step& step) {
     TN_ASSIGN_OR_RETURN(Plan lowered, Lowering(body, slots_, rules_).lower());
-    for (Capture& c : lowered.captures) {
-      TN_ASSIGN_OR_RETURN(c.outer, use(c.outer));
+    for (size_t i = 0; i < body.captures.size(); ++i) {
+      TN_ASSIGN_OR_RETURN(lowered.captures[i].outer, use(body.captures[i].outer));
     }
     step.bodies.push_back(std::make_shared<const Plan>(std::move(lowered)));
     return {};
@@ -105,7 +107,7 @@ class Lowering {
   const LoweringRules& rules_;
   WeightSide side_;
   Plan plan_;
-  std::vector<PlanValueId> ids_;
+  Table<ValueId, PlanValueId> ids_;
 };
 
 }  // namespace

@@ -58,7 +58,7 @@ Result<WeightEntry> SlotTable::entry_of(const Graph& graph, const std::vector<No
     return plan->inputs.back().value;
   };
   for (NodeId id : nodes) {
-    const GraphNode& node = graph.nodes[static_cast<size_t>(id)];
+    const GraphNode& node = graph.node(id);
     Step step;
     step.family = rules_.family(node.op);
     step.op = node.op;
@@ -78,9 +78,9 @@ Result<WeightEntry> SlotTable::entry_of(const Graph& graph, const std::vector<No
 Status SlotTable::finish(LoweredModel& model) {
   // What decided about the plan belongs to it, even if no step reads it.
   for (size_t i = 0; i < pool_.size(); ++i)
-    if (!pool_[i].asker.empty() && !pool_[i].source.empty()) source_of(static_cast<ConstantId>(i));
+    if (!pool_[ConstantId(i)].asker.empty() && !pool_[ConstantId(i)].source.empty()) source_of(ConstantId(i));
   for (ConstantId id : sources_) {
-    const Constant& constant = pool_[static_cast<size_t>(id)];
+    const Constant& constant = pool_[id];
     const auto number = static_cast<int32_t>(model.program->sources.size());
     model.program->sources.push_back({constant.source, constant.dtype, constant.dims, !constant.from_node});
     model.sources.push_back(constant);

@@ -8,9 +8,6 @@
 
 namespace tenon {
 
-// What the asker of a nameless constant begins with when the constant stands for an attribute, whose name follows.
-inline constexpr std::string_view kAttributeAsker = "attribute ";
-
 // The slots of a plan and its bodies, and the weight program that fills them.
 class SlotTable {
  public:

@@ -13,22 +13,19 @@ class WeightSide {
   // Nodes move only when asked to; plain constants are always on this side.
   WeightSide(const Graph& graph, bool move_nodes);
 
-  // A constant, or computed from constants by exact ops, of a shape that is known.
-  bool holds(ValueId v) const { return held_[static_cast<size_t>(v)]; }
   // True when a plan reads v from a slot. A value larger than the weights it comes from is computed in the plan
   // instead, unless it is packed for a kernel that wants it so.
-  bool becomes_slot(ValueId v) const { return slot_[static_cast<size_t>(v)]; }
+  bool becomes_slot(ValueId v) const { return slot_[v]; }
   // What computes v, in order; empty for a constant.
   std::vector<NodeId> nodes_of(ValueId v) const;
 
  private:
-  void hold_results(NodeId id);
+  void hold_results(const GraphNode& node);
   int64_t bytes(ValueId v) const;
 
   const Graph& graph_;
-  std::vector<NodeId> producer_;                 // by value
-  std::vector<bool> held_, slot_;                // by value
-  std::vector<std::vector<ValueId>> constants_;  // by value: the constants it comes from, sorted
+  Table<ValueId, bool> slot_;
+  Table<ValueId, std::vector<ValueId>> constants_;  // what a value comes from, sorted
 };
 
 }  // namespace tenon

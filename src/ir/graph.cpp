@@ -1,48 +1,56 @@
 #include "ir/graph.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "ops/infer.h"
-
 namespace tenon {
+
+namespace {
+
+Graph clone_with(const Graph& graph, const std::shared_ptr<ConstantPool>& constants) {
+  Graph copy = graph;
+  copy.constants = constants;
+  for (GraphNode& node : copy.nodes())
+    for (auto& body : node.bodies) body = std::make_shared<Graph>(clone_with(*body, constants));
+  return copy;
+}
+
+}  // namespace
+
+Graph Graph::clone() const { return clone_with(*this, std::make_shared<ConstantPool>(*constants)); }
+
+// --- values -----------------------------------------------------------------------------------------------------
 
 ValueId Graph::add_value(std::string value_name, Type type) {
   GraphValue v;
   v.name = std::move(value_name);
   v.type = std::move(type);
-  values.push_back(std::move(v));
-  return static_cast<ValueId>(values.size() - 1);
+  return values_.add(std::move(v));
 }
 
 ValueId Graph::add_constant(Constant constant, std::string value_name) {
-  ValueId id =
-      add_value(std::move(value_name), Type::tensor(constant.dtype, Shape(constant.dims.begin(), constant.dims.end())));
-  constants->push_back(std::move(constant));
-  value(id).constant = static_cast<ConstantId>(constants->size() - 1);
-  return id;
+  return value_of(constants->add(std::move(constant)), std::move(value_name));
 }
 
-Status Constant::read() {
-  if (tensor.defined()) return {};
-  TN_ASSIGN_OR_RETURN(tensor, load());
-  return {};
-}
-
-bool Constant::may_be_asked() const {
-  const auto bytes = storage_bytes(dtype, element_count(Shape(dims.begin(), dims.end())).value());
-  return bytes && *bytes <= kMostAskedBytes;
+ValueId Graph::value_of(ConstantId id, std::string value_name) {
+  const Constant& c = (*constants)[id];
+  const auto place = std::ranges::lower_bound(literal_values_, id, {}, &std::pair<ConstantId, ValueId>::first);
+  const bool shared = c.is_literal() && value_name.empty();
+  if (shared && place != literal_values_.end() && place->first == id) return place->second;
+  const ValueId v = add_value(std::move(value_name), Type::tensor(c.dtype, Shape(c.dims.begin(), c.dims.end())));
+  value(v).constant = id;
+  value(v).folds = true;
+  if (shared) literal_values_.insert(place, {id, v});
+  return v;
 }
 
 Constant* Graph::constant(ValueId v) {
   const ConstantId id = value(v).constant;
-  return id == kNone ? nullptr : &(*constants)[static_cast<size_t>(id)];
+  return id == kNone ? nullptr : &(*constants)[id];
 }
 
 const Constant* Graph::constant(ValueId v) const {
   const ConstantId id = value(v).constant;
-  return id == kNone ? nullptr : &(*constants)[static_cast<size_t>(id)];
+  return id == kNone ? nullptr : &(*constants)[id];
 }
 
 const Tensor* Graph::elements_at_hand(ValueId v) const {
@@ -51,8 +59,8 @@ const Tensor* Graph::elements_at_hand(ValueId v) const {
 }
 
 void Graph::note_asked(ConstantId id, std::string_view asker) {
-  Constant& constant = (*constants)[static_cast<size_t>(id)];
-  if (constant.asker.empty()) constant.asker = asker;
+  Constant& asked = (*constants)[id];
+  if (asked.asker.empty()) asked.asker = asker;
 }
 
 const Tensor* Graph::ask(ValueId v, std::string_view asker) {
@@ -67,123 +75,165 @@ const Tensor* Graph::require(ValueId v, std::string_view asker) {
   return required->read().ok() ? &required->tensor : nullptr;
 }
 
+// --- nodes and their order --------------------------------------------------------------------------------------
+
 namespace {
 
-// Far more than any shape, list of axes or of parts has; a list is kept in a larger form than its file has it.
-constexpr int64_t kMaxKnownElements = int64_t{1} << 20;
-
-template <class T>
-std::vector<Dim> elements(const Tensor& t) {
-  std::vector<Dim> result;
-  for (T x : t.as<T>()) result.emplace_back(static_cast<int64_t>(x));
-  return result;
-}
-
-std::optional<std::vector<Dim>> integer_elements(const Tensor& t) {
-  if (t.size() > kMaxKnownElements) return std::nullopt;
-  switch (t.dtype()) {
-    case DType::Int64:
-      return elements<int64_t>(t);
-    case DType::Int32:
-      return elements<int32_t>(t);
-    case DType::Int16:
-      return elements<int16_t>(t);
-    case DType::Int8:
-      return elements<int8_t>(t);
-    case DType::UInt8:
-      return elements<uint8_t>(t);
-    case DType::Bool:
-      return elements<bool>(t);
-    default:
-      return std::nullopt;
-  }
-}
-
-// The compiler's answers: constants, and what earlier rules derived.
-class GraphKnowledge final : public InferKnowledge {
- public:
-  GraphKnowledge(Graph& graph, const GraphNode& node, int& fresh) : graph_(graph), node_(node), fresh_(fresh) {}
-
-  // Shapes follow from these, so a plan does too.
-  std::optional<std::vector<Dim>> values(size_t i) override {
-    const GraphValue& v = graph_.value(node_.inputs[i]);
-    if (v.known) {
-      pass_on(v.known_from);
-      for (ConstantId id : v.known_from) note_asked(id);
-      return v.known;
-    }
-    const Tensor* t = constant(i);
-    if (t) pass_on({v.constant});
-    return t ? integer_elements(*t) : std::nullopt;
-  }
-  // Passed on; whoever decides by the result asks for what it comes from.
-  std::optional<std::vector<Dim>> propagated(size_t i) override {
-    const GraphValue& v = graph_.value(node_.inputs[i]);
-    if (v.known) {
-      pass_on(v.known_from);
-      return v.known;
-    }
-    Constant* constant = graph_.constant(node_.inputs[i]);
-    if (!constant || !constant->may_be_asked()) return std::nullopt;
-    if (!is_integer(constant->dtype) && constant->dtype != DType::Bool) return std::nullopt;
-    pass_on({v.constant});
-    if (constant->read().ok()) return integer_elements(constant->tensor);
-    note_asked(v.constant);  // readable elsewhere, it would give another plan
-    return std::nullopt;
-  }
-  const Tensor* constant(size_t i) override {
-    const ConstantId id = graph_.value(node_.inputs[i]).constant;
-    if (id == kNone) return nullptr;
-    note_asked(id);
-    Constant& constant = (*graph_.constants)[static_cast<size_t>(id)];
-    return constant.read().ok() ? &constant.tensor : nullptr;
-  }
-  // The constants that the elements of outputs may come from.
-  std::vector<ConstantId> passed_on() {
-    std::ranges::sort(passed_on_);
-    passed_on_.erase(std::unique(passed_on_.begin(), passed_on_.end()), passed_on_.end());
-    return passed_on_;
-  }
-  Dim fresh_symbol() override { return Dim::symbol("?" + std::to_string(fresh_++)); }
-  Result<std::vector<Type>> infer_body(size_t body, std::vector<Type>) override {
-    if (body >= node_.bodies.size()) return invalid_model("sub-graph {} is missing", body);
-    std::vector<Type> types;
-    for (ValueId v : node_.bodies[body]->outputs)
-      types.push_back(v == kNone ? Type{} : node_.bodies[body]->value(v).type);
-    return types;
-  }
-
- private:
-  void note_asked(ConstantId id) {
-    if ((*graph_.constants)[static_cast<size_t>(id)].asker.empty())
-      graph_.note_asked(id, fmt::format("the shape rule of node '{}' ({})", node_.name, op_def(node_.op).name));
-  }
-  void pass_on(const std::vector<ConstantId>& from) {
-    passed_on_.insert(passed_on_.end(), from.begin(), from.end());
-  }
-
-  Graph& graph_;
-  const GraphNode& node_;
-  int& fresh_;
-  std::vector<ConstantId> passed_on_;
-};
+// Room between neighbours, so that most nodes are placed without numbering the others anew.
+constexpr int64_t kGap = int64_t{1} << 20;
 
 }  // namespace
 
-Status infer_node(Graph& graph, GraphNode& node, int& fresh_symbols) {
-  GraphKnowledge knowledge(graph, node, fresh_symbols);
-  std::vector<const Type*> inputs;
-  for (ValueId v : node.inputs) inputs.push_back(v == kNone ? nullptr : &graph.value(v).type);
-  InferContext context(node.op, node.params, std::move(inputs), node.outputs.size(), knowledge);
-  TN_RETURN_IF_ERROR(infer_op(context));
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (node.outputs[i] == kNone) continue;
-    GraphValue& v = graph.value(node.outputs[i]);
-    v.type = std::move(context.outputs()[i]);
-    v.known = std::move(context.output_values()[i]);
-    if (v.known) v.known_from = knowledge.passed_on();
+std::vector<NodeId> Graph::node_ids() const {
+  std::vector<NodeId> ids;
+  ids.reserve(placed_);
+  for (NodeId id = first_; id != kNone; id = nodes_[id].next_) ids.push_back(id);
+  return ids;
+}
+
+NodeId Graph::add_node(GraphNode node) {
+  const NodeId id = nodes_.add(std::move(node));
+  GraphNode& added = nodes_[id];
+  added.id = id;
+  added.previous_ = added.next_ = kNone;
+  added.order_ = GraphNode::kNotPlaced;
+  for (ValueId v : added.outputs)
+    if (v != kNone) values_[v].producer = id;
+  return id;
+}
+
+void Graph::place(NodeId id, NodeId before) {
+  link(nodes_[id], before);
+  ++placed_;
+  add_uses(nodes_[id]);
+}
+
+void Graph::move(NodeId id, NodeId before) {
+  if (id == before) return;
+  unlink(nodes_[id]);
+  link(nodes_[id], before);
+}
+
+void Graph::link(GraphNode& node, NodeId before) {
+  node.next_ = before;
+  node.previous_ = before == kNone ? last_ : nodes_[before].previous_;
+  (node.previous_ == kNone ? first_ : nodes_[node.previous_].next_) = node.id;
+  (before == kNone ? last_ : nodes_[before].previous_) = node.id;
+  const int64_t low = node.previous_ == kNone ? 0 : nodes_[node.previous_].order_;
+  const int64_t high = before == kNone ? low + 2 * kGap : nodes_[before].order_;
+  node.order_ = low + (high - low) / 2;
+  if (node.order_ == low) number_anew();
+}
+
+void Graph::unlink(GraphNode& node) {
+  (node.previous_ == kNone ? first_ : nodes_[node.previous_].next_) = node.next_;
+  (node.next_ == kNone ? last_ : nodes_[node.next_].previous_) = node.previous_;
+  node.previous_ = node.next_ = kNone;
+}
+
+void Graph::number_anew() {
+  int64_t order = 0;
+  for (NodeId id = first_; id != kNone; id = nodes_[id].next_) nodes_[id].order_ = order += kGap;
+}
+
+void Graph::remove(NodeId id) {
+  GraphNode& node = nodes_[id];
+  remove_uses(node);
+  unlink(node);
+  node.order_ = GraphNode::kNotPlaced;
+  --placed_;
+  for (ValueId v : node.outputs)
+    if (v != kNone && values_[v].producer == id) values_[v].producer = kNone;
+  touch(node.group);
+}
+
+// --- uses -------------------------------------------------------------------------------------------------------
+
+void Graph::add_uses(const GraphNode& node) {
+  for (uint32_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i] != kNone) values_[node.inputs[i]].uses.push_back({Use::Kind::Input, node.id, kNone, i});
+  for (uint32_t b = 0; b < node.bodies.size(); ++b)
+    for (const GraphCapture& c : node.bodies[b]->captures)
+      values_[c.outer].uses.push_back({Use::Kind::Capture, node.id, kNone, b});
+}
+
+void Graph::remove_use(ValueId v, const Use& use) {
+  auto& uses = values_[v].uses;
+  if (const auto it = std::ranges::find(uses, use); it != uses.end()) uses.erase(it);
+}
+
+void Graph::remove_uses(const GraphNode& node) {
+  for (uint32_t i = 0; i < node.inputs.size(); ++i)
+    if (node.inputs[i] != kNone) remove_use(node.inputs[i], {Use::Kind::Input, node.id, kNone, i});
+  for (uint32_t b = 0; b < node.bodies.size(); ++b)
+    for (const GraphCapture& c : node.bodies[b]->captures) remove_use(c.outer, {Use::Kind::Capture, node.id, kNone, b});
+}
+
+void Graph::add_output(ValueId v, std::string output_name) {
+  if (v != kNone) values_[v].uses.push_back({Use::Kind::Output, kNone, kNone, static_cast<uint32_t>(outputs_.size())});
+  outputs_.push_back(v);
+  output_names_.push_back(std::move(output_name));
+}
+
+GroupId Graph::add_group(Group group) {
+  const GroupId id = groups_.add(std::move(group));
+  const Group& added = groups_[id];
+  for (uint32_t i = 0; i < added.slots.size(); ++i)
+    if (added.slots[i] != kNone) values_[added.slots[i]].uses.push_back({Use::Kind::Slot, kNone, id, i});
+  return id;
+}
+
+void Graph::touch(GroupId id) {
+  if (id == kNone || groups_[id].touched) return;
+  Group& group = groups_[id];
+  group.touched = true;
+  // It is not written as it was read any more, so it needs only what its nodes read.
+  for (uint32_t i = 0; i < group.slots.size(); ++i)
+    if (group.slots[i] != kNone) remove_use(group.slots[i], {Use::Kind::Slot, kNone, id, i});
+  touch(group.call);
+}
+
+void Graph::replace_uses(ValueId old, ValueId other) {
+  std::vector<Use> uses = std::move(values_[old].uses);
+  values_[old].uses.clear();
+  for (const Use& use : uses) {
+    values_[other].uses.push_back(use);
+    switch (use.kind) {
+      case Use::Kind::Input:
+        nodes_[use.node].inputs[use.index] = other;
+        break;
+      case Use::Kind::Capture:
+        for (GraphCapture& c : nodes_[use.node].bodies[use.index]->captures)
+          if (c.outer == old) c.outer = other;
+        break;
+      case Use::Kind::Output:
+        outputs_[use.index] = other;
+        break;
+      case Use::Kind::Slot:
+        groups_[use.group].slots[use.index] = other;
+        break;
+    }
   }
-  return {};
+}
+
+void Graph::take_over(ValueId old, NodeId id, size_t output) {
+  GraphNode& node = nodes_[id];
+  const ValueId made = node.outputs[output];
+  if (const NodeId before = values_[old].producer; before != kNone) {
+    GraphNode& producer = nodes_[before];
+    for (ValueId& v : producer.outputs)
+      if (v == old) v = kNone;
+    touch(producer.group);
+  }
+  node.outputs[output] = old;
+  values_[old].producer = id;
+  if (made != kNone) values_[made].producer = kNone;
+}
+
+void Graph::truncate(size_t nodes, size_t values) {
+  nodes_.resize(nodes);
+  values_.resize(values);
+  std::erase_if(literal_values_, [&](const auto& entry) { return entry.second.index() >= values; });
 }
 
 }  // namespace tenon

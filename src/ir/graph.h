@@ -2,71 +2,80 @@
 
 #include <cstdint>
 #include <deque>
-#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "ir/constant.h"
 #include "ops/op.h"
 #include "tensor/type.h"
-#include "weights/file_place.h"
 #include "wire/onnx_model.h"
 
 namespace tenon {
 
-using NodeId = int32_t;
-using ValueId = int32_t;
-using ConstantId = int32_t;
-inline constexpr int32_t kNone = -1;
-
-// What a rule may look at of its own accord. It is counted in bytes of elements, so that a plan does not depend on where
-// a model keeps them: in the message, in typed fields, sparse, in a file beside it, or in the caller's memory.
-inline constexpr int64_t kMostAskedBytes = 1024;
-
-// A constant of the model. Shared by all graphs of a model, so a body and its parent can read one weight.
-// Its elements stay where they are until somebody needs them.
-struct Constant {
-  std::string source;  // "scope/name" as the user knows it; empty for constants that import made (axes, sizes)
-  DType dtype = DType::Undefined;
-  std::vector<int64_t> dims;
-  Tensor tensor;                         // the elements, once they were read
-  std::function<Result<Tensor>()> load;  // reads, checks and aligns them; empty when they are there from the start
-  std::string asker;                     // who decided something by its elements; empty: nobody
-  bool from_node = false;                // the value of a Constant node
-  // Where the elements lie in the model's file or one beside it; nothing: they do not lie there as they are.
-  std::optional<FilePlace> place;
-
-  static Constant of(std::string source, Tensor tensor) {
-    return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr, {}, false, {}};
-  }
-  Result<Tensor> value() const { return tensor.defined() ? Result<Tensor>(tensor) : load(); }
-  // Reads the elements and keeps them.
-  Status read();
-  // True when rules may look at the elements; those that an op cannot do without are read whatever their size.
-  bool may_be_asked() const;
+// One place that reads a value.
+struct Use {
+  enum class Kind : uint8_t {
+    Input,    // of a node: its input `index`
+    Capture,  // by a body of a node: the body `index`
+    Output,   // of the graph: its output `index`
+    Slot,     // by the ONNX node that a group will be written as: its input `index`
+  };
+  Kind kind = Kind::Input;
+  NodeId node;    // Input, Capture
+  GroupId group;  // Slot
+  uint32_t index = 0;
+  friend bool operator==(const Use&, const Use&) = default;
 };
-using ConstantPool = std::deque<Constant>;  // references stay valid while constants are added
 
 struct GraphValue {
   std::string name;
   Type type;
   NodeId producer = kNone;                // none for inputs, constants and captures
-  ConstantId constant = kNone;            // index into the pool
+  ConstantId constant = kNone;            // of the pool
   std::optional<std::vector<Dim>> known;  // elements of a small integer tensor, as far as they are known
   std::vector<ConstantId> known_from;     // the constants that these come from, sorted
+  // A constant, or computed from constants by exact ops, of a shape that is known: the weight program can hold it.
+  bool folds = false;
+  std::vector<Use> uses;  // kept by the graph
+  // Symbols for extents that only running tells. Each belongs to a place in the type and stays when it is inferred
+  // anew.
+  std::vector<std::pair<uint32_t, Dim>> own_symbols;
 };
 
-struct Graph;
+class Graph;
 
 struct GraphNode {
   OpId op{};
   Params params;
-  std::vector<ValueId> inputs;   // kNone: absent
+  std::vector<ValueId> inputs;   // kNone: absent; the last one is not
   std::vector<ValueId> outputs;  // kNone: nobody wants it
   std::vector<std::shared_ptr<Graph>> bodies;
-  std::string name;                    // for messages: the ONNX node's name, or one made from op and output
-  const wire::Node* origin = nullptr;  // what it was read from
+  std::string name;  // for messages: the ONNX node's name, or one made from op and output
+  GroupId group = kNone;
+  NodeId id = kNone;  // its own; kept by the graph, like what follows
+
+  bool is_placed() const { return order_ != kNotPlaced; }
+
+ private:
+  friend class Graph;
+  static constexpr int64_t kNotPlaced = -1;
+  NodeId previous_ = kNone, next_ = kNone;
+  int64_t order_ = kNotPlaced;
+};
+
+// The canonical nodes that one ONNX node became. It is the unit of writing back: as long as nobody touched it, the node
+// is written as it was read.
+struct Group {
+  const wire::Node* wire = nullptr;  // what was read; null for nodes that a rule made
+  std::vector<ValueId> slots;        // by input of the ONNX node, also those that became parameters; kNone: absent
+  std::vector<ValueId> results;      // by output of the ONNX node; kNone: not named
+  std::vector<NodeId> nodes;
+  GroupId call = kNone;  // of the function call that it is a part of
+  bool touched = false;  // a node went, or reads or computes something else
 };
 
 struct GraphInput {
@@ -79,26 +88,60 @@ struct GraphCapture {
   ValueId inner = kNone;
 };
 
-// Nodes are in data-flow order. Ids are indices and stay valid.
-struct Graph {
+// The nodes of one scope and their values. Ids stay valid and are never used again. Nodes are made by a Builder and
+// replaced by a Patch; the functions for that keep the order of nodes and the lists of uses.
+class Graph {
+ public:
+  template <class NodeType, class GraphType>
+  class NodeIterator;
+  template <class NodeType, class GraphType>
+  class NodeRange;
+
   std::string name;
-  std::deque<GraphValue> values;  // references stay valid while values are added
-  std::vector<GraphNode> nodes;
   std::vector<GraphInput> inputs;
-  std::vector<ValueId> outputs;
-  std::vector<std::string> output_names;
   std::vector<GraphCapture> captures;
   std::shared_ptr<ConstantPool> constants = std::make_shared<ConstantPool>();
 
-  ValueId add_value(std::string name, Type type);
+  // A copy with bodies and constants of its own.
+  Graph clone() const;
+
+  ValueId add_value(std::string value_name, Type type);
   ValueId add_constant(Constant constant, std::string value_name);
-  const GraphValue& value(ValueId v) const { return values[static_cast<size_t>(v)]; }
-  GraphValue& value(ValueId v) { return values[static_cast<size_t>(v)]; }
+  // A value that is a constant of the pool; each constant without a name has one in a graph.
+  ValueId value_of(ConstantId constant, std::string value_name = {});
+  const GraphValue& value(ValueId v) const { return values_[v]; }
+  GraphValue& value(ValueId v) { return values_[v]; }
+  const auto& values() const { return values_; }
+  size_t value_count() const { return values_.size(); }
+
+  // Every node in data-flow order.
+  NodeRange<const GraphNode, const Graph> nodes() const;
+  NodeRange<GraphNode, Graph> nodes();
+  std::vector<NodeId> node_ids() const;
+  size_t node_count() const { return placed_; }           // in the graph
+  size_t node_id_count() const { return nodes_.size(); }  // ids are below it
+  const GraphNode& node(NodeId id) const { return nodes_[id]; }
+  GraphNode& node(NodeId id) { return nodes_[id]; }
+  bool is_before(NodeId a, NodeId b) const { return nodes_[a].order_ < nodes_[b].order_; }
+  NodeId first_node() const { return first_; }
+  NodeId last_node() const { return last_; }
+  NodeId next_node(NodeId id) const { return nodes_[id].next_; }
+  NodeId previous_node(NodeId id) const { return nodes_[id].previous_; }
+
+  const std::vector<ValueId>& outputs() const { return outputs_; }
+  const std::vector<std::string>& output_names() const { return output_names_; }
+  void add_output(ValueId v, std::string output_name);
+
+  const Group& group(GroupId id) const { return groups_[id]; }
+  Group& group(GroupId id) { return groups_[id]; }
+  size_t group_count() const { return groups_.size(); }
+  GroupId add_group(Group group);
+
   // The constant that a value is, or null.
   Constant* constant(ValueId v);
   const Constant* constant(ValueId v) const;
-  // The elements of a constant that somebody asked for already, or null. For looking only: nothing of the compiled model
-  // may follow from them.
+  // The elements of a constant that somebody asked for already, or null. For looking only: nothing of the compiled
+  // model may follow from them.
   const Tensor* elements_at_hand(ValueId v) const;
   // The elements of a small constant, or null, for deciding what the compiled model does. The asker is remembered, and
   // with it that other values may need another plan. Elements that cannot be read make compiling fail.
@@ -106,9 +149,86 @@ struct Graph {
   // The same for a constant of any size, for inputs that an op cannot do without.
   const Tensor* require(ValueId v, std::string_view asker);
   void note_asked(ConstantId id, std::string_view asker);
+
+  // --- what Builder and Patch are made of -----------------------------------------------------------------------
+
+  // A node that is not in the graph yet: its values can be looked at, nothing reads them.
+  NodeId add_node(GraphNode node);
+  // Puts a node before another one; kNone: at the end.
+  void place(NodeId node, NodeId before = kNone);
+  // Puts a node that is in the graph before another one.
+  void move(NodeId node, NodeId before);
+  // Takes a node out. Its outputs have no producer any more.
+  void remove(NodeId node);
+  // All readers of a value read another one from now on.
+  void replace_uses(ValueId old, ValueId other);
+  // The output of a placed or new node takes the id of a value, which loses its producer.
+  void take_over(ValueId old, NodeId node, size_t output);
+  void touch(GroupId group);
+  // Forgets the nodes and values that were added last. Only when no node of theirs is placed.
+  void truncate(size_t node_count, size_t value_count);
+
+ private:
+  void link(GraphNode& node, NodeId before);
+  void unlink(GraphNode& node);
+  void add_uses(const GraphNode& node);
+  void remove_uses(const GraphNode& node);
+  void remove_use(ValueId v, const Use& use);
+  void number_anew();
+
+  Table<ValueId, GraphValue, std::deque<GraphValue>> values_;  // references stay valid while values are added
+  Table<NodeId, GraphNode, std::deque<GraphNode>> nodes_;
+  Table<GroupId, Group, std::deque<Group>> groups_;
+  std::vector<std::pair<ConstantId, ValueId>> literal_values_;  // sorted
+  std::vector<ValueId> outputs_;
+  std::vector<std::string> output_names_;
+  NodeId first_ = kNone, last_ = kNone;
+  size_t placed_ = 0;
 };
 
-// Types of a node's outputs from those of its inputs, written into the graph's values.
-Status infer_node(Graph& graph, GraphNode& node, int& fresh_symbols);
+template <class NodeType, class GraphType>
+class Graph::NodeIterator {
+ public:
+  using value_type = NodeType;
+  using difference_type = std::ptrdiff_t;
+  using iterator_category = std::forward_iterator_tag;
+  using pointer = NodeType*;
+  using reference = NodeType&;
+
+  NodeIterator() = default;
+  NodeIterator(GraphType* graph, NodeId at) : graph_(graph), at_(at) {}
+  NodeType& operator*() const { return graph_->node(at_); }
+  NodeType* operator->() const { return &graph_->node(at_); }
+  NodeIterator& operator++() {
+    at_ = graph_->next_node(at_);
+    return *this;
+  }
+  NodeIterator operator++(int) {
+    NodeIterator before = *this;
+    ++*this;
+    return before;
+  }
+  friend bool operator==(const NodeIterator& a, const NodeIterator& b) { return a.at_ == b.at_; }
+
+ private:
+  GraphType* graph_ = nullptr;
+  NodeId at_ = kNone;
+};
+
+template <class NodeType, class GraphType>
+class Graph::NodeRange {
+ public:
+  explicit NodeRange(GraphType& graph) : graph_(&graph) {}
+  NodeIterator<NodeType, GraphType> begin() const { return {graph_, graph_->first_node()}; }
+  NodeIterator<NodeType, GraphType> end() const { return {graph_, kNone}; }
+
+ private:
+  GraphType* graph_;
+};
+
+inline Graph::NodeRange<const GraphNode, const Graph> Graph::nodes() const {
+  return NodeRange<const GraphNode, const Graph>(*this);
+}
+inline Graph::NodeRange<GraphNode, Graph> Graph::nodes() { return NodeRange<GraphNode, Graph>(*this); }
 
 }  // namespace tenon

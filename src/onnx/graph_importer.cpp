@@ -66,6 +66,7 @@ ValueId GraphImporter::lookup(std::string_view name) {
   graph_.value(inside).constant = original.constant;
   graph_.value(inside).known = original.known;
   graph_.value(inside).known_from = original.known_from;
+  graph_.value(inside).folds = original.constant != kNone;
   if (original.constant == kNone) graph_.captures.push_back({outside, inside});
   names_.emplace(key, inside);
   return inside;
@@ -112,15 +113,12 @@ Result<ValueId> GraphImporter::constant_value(Constant constant, std::string val
   }
   // Outside of functions everything is read once, and names are made to differ.
   if (!call_) return error(Code::Internal, "two weights are called '{}'", constant.source);
-  const Constant& known = (*graph_.constants)[static_cast<size_t>(it->second)];
+  const Constant& known = (*graph_.constants)[it->second];
   if (known.dtype != constant.dtype || known.dims != constant.dims) {
     TN_RETURN_IF_ERROR(share_as_literal(it->second, constant));
     return graph_.add_constant(std::move(constant), std::move(value_name));
   }
-  const ValueId v =
-      graph_.add_value(std::move(value_name), Type::tensor(known.dtype, Shape(known.dims.begin(), known.dims.end())));
-  graph_.value(v).constant = it->second;
-  return v;
+  return graph_.value_of(it->second, std::move(value_name));
 }
 
 // An attribute of a call that the function reads in two shapes. One source has one shape, so the other reading is a
@@ -128,7 +126,7 @@ Result<ValueId> GraphImporter::constant_value(Constant constant, std::string val
 Status GraphImporter::share_as_literal(ConstantId id, Constant& constant) {
   const std::string asker = fmt::format("a second shape of '{}'", constant.source);
   constant.source.clear();
-  TN_RETURN_IF_ERROR((*graph_.constants)[static_cast<size_t>(id)].read());
+  TN_RETURN_IF_ERROR((*graph_.constants)[id].read());
   graph_.note_asked(id, asker);
   return {};
 }
@@ -137,12 +135,11 @@ Status GraphImporter::ask_source(Constant constant, const std::string& asker) {
   if (constant.source.empty()) return {};
   const auto [it, is_new] = model_.sources.emplace(constant.source, kNone);
   if (is_new) {
-    it->second = static_cast<ConstantId>(graph_.constants->size());
-    graph_.constants->push_back(std::move(constant));
+    it->second = graph_.constants->add(std::move(constant));
   } else if (!call_) {
     return error(Code::Internal, "two weights are called '{}'", constant.source);
   }
-  TN_RETURN_IF_ERROR((*graph_.constants)[static_cast<size_t>(it->second)].read());
+  TN_RETURN_IF_ERROR((*graph_.constants)[it->second].read());
   graph_.note_asked(it->second, asker);
   return {};
 }
@@ -154,8 +151,7 @@ Status GraphImporter::import_graph(const wire::Graph& wire_graph, const std::vec
   for (const wire::ValueInfo& output : wire_graph.outputs) {
     const ValueId v = lookup(output.name);
     if (v == kNone) return invalid_model("the graph output '{}' is not produced by any node", output.name);
-    graph_.outputs.push_back(v);
-    graph_.output_names.emplace_back(output.name);
+    graph_.add_output(v, std::string(output.name));
   }
   return check_declared(wire_graph, is_top);
 }

@@ -34,7 +34,6 @@ struct ModelImport {
   std::set<std::string, std::less<>> deprecated = {};        // ops that a warning is given for
   std::vector<const wire::Function*> calls = {};             // that are being replaced, outermost first
   LeftOutNodes without_outputs = {};
-  int fresh_symbols = 0;
   int depth = 1;      // graphs and function calls, the outermost graph counted
   int64_t nodes = 0;  // made so far
 
@@ -75,6 +74,7 @@ class GraphImporter {
   Graph& graph() { return graph_; }
   const OpsetVersions& opsets() const { return opsets_; }
   const FunctionCall* call() const { return call_; }
+  GroupId call_group() const { return call_group_; }
 
  private:
   Status import_node(const wire::Node& node);
@@ -98,6 +98,7 @@ class GraphImporter {
   GraphImporter* outer_;
   const OpsetVersions& opsets_;
   const FunctionCall* call_;
+  GroupId call_group_ = kNone;  // of the node that calls the function
   std::unordered_map<std::string, ValueId> names_;
 };
 

@@ -60,6 +60,9 @@ Status GraphImporter::import_call(const wire::Node& node, const wire::Function& 
   for (const auto& [domain, version] : opsets_) opsets->emplace(domain, version);
 
   GraphImporter inner(model_, graph_, nullptr, *opsets, &call);
+  Group group;
+  group.wire = &node;
+  group.call = call_group_;
   for (size_t i = 0; i < function.inputs.size(); ++i) {
     ValueId v = kNone;
     if (i < node.inputs.size() && !node.inputs[i].empty()) {
@@ -67,12 +70,16 @@ Status GraphImporter::import_call(const wire::Node& node, const wire::Function& 
       if (v == kNone) return invalid_model("input '{}' is not defined", node.inputs[i]).in(place);
     }
     inner.names_.emplace(std::string(function.inputs[i]), v);
+    if (i < node.inputs.size()) group.slots.push_back(v);
   }
+  group.results.assign(node.outputs.size(), kNone);
+  const GroupId group_id = inner.call_group_ = graph_.add_group(std::move(group));
   TN_RETURN_IF_ERROR(inner.import_nodes(function.nodes).in(place));
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i].empty()) continue;
     const ValueId v = inner.lookup(function.outputs[i]);
     if (v == kNone) return invalid_model("the output '{}' is not produced", function.outputs[i]).in(place);
+    graph_.group(group_id).results[i] = v;
     TN_RETURN_IF_ERROR(define(node.outputs[i], v).in(place));
   }
   model_.calls.pop_back();

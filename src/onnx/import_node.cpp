@@ -20,7 +20,7 @@ constexpr std::string_view type_text(wire::AttributeType type) {
 }  // namespace
 
 ImportNode::ImportNode(GraphImporter& importer, const wire::Node& node, int64_t version)
-    : importer_(importer), node_(node), version_(version), name_(readable_name(node)) {
+    : importer_(importer), node_(node), version_(version), name_(readable_name(node)), builder_(importer.graph()) {
   for (wire::Bytes input : node.inputs) {
     if (input.empty()) {
       inputs_.push_back(kNone);
@@ -30,6 +30,13 @@ ImportNode::ImportNode(GraphImporter& importer, const wire::Node& node, int64_t 
     if (v == kNone) fail(invalid_model("input '{}' is not defined by any input, initializer or earlier node", input));
     inputs_.push_back(v);
   }
+  Group group;
+  group.wire = &node;
+  group.slots = inputs_;
+  group.call = importer.call_group();
+  group_ = importer.graph().add_group(std::move(group));
+  builder_.set_group(group_);
+  builder_.set_name(name_);
   // Trailing absent inputs are the same as none.
   while (!inputs_.empty() && inputs_.back() == kNone) inputs_.pop_back();
 }
@@ -107,7 +114,7 @@ Type ImportNode::type_attribute(std::string_view name) {
   if (!a || a->types.empty()) return {};
   if (const auto number = unknown_element_type(a->types[0]))
     fail(invalid_model("attribute '{}' has the unknown element type {}", name, *number));
-  return type_from_proto(a->types[0], importer_.model().fresh_symbols);
+  return type_from_proto(a->types[0], importer_.graph().constants->symbols());
 }
 void ImportNode::ignore_attribute(std::string_view name) { read_.emplace(name); }
 
@@ -174,16 +181,6 @@ std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const s
   return body;
 }
 
-const Type& ImportNode::type(ValueId v) const {
-  static const Type unknown;
-  return v == kNone ? unknown : importer_.graph().value(v).type;
-}
-
-std::optional<int64_t> ImportNode::rank(ValueId v) const {
-  const Type& t = type(v);
-  return t.shape ? std::optional(static_cast<int64_t>(t.shape->size())) : std::nullopt;
-}
-
 const Tensor* ImportNode::required_constant(ValueId v) {
   if (v == kNone) return nullptr;
   if (Constant* constant = importer_.graph().constant(v))
@@ -195,30 +192,14 @@ std::string ImportNode::asker() const { return fmt::format("the reading of node 
 
 std::vector<ValueId> ImportNode::emit(OpId op, Params params, std::vector<ValueId> inputs, size_t outputs,
                                       std::vector<std::shared_ptr<Graph>> bodies) {
-  Graph& graph = importer_.graph();
-  GraphNode node;
-  node.op = op;
-  node.params = std::move(params);
-  node.inputs = std::move(inputs);
-  while (!node.inputs.empty() && node.inputs.back() == kNone) node.inputs.pop_back();
-  node.bodies = std::move(bodies);
-  node.name = name_;
-  node.origin = &node_;
-  // Rules and kernels count on the outputs an op always has, also where nobody names them.
-  outputs = std::max(outputs, static_cast<size_t>(op_def(op).outputs.min));
-  for (size_t i = 0; i < outputs; ++i) node.outputs.push_back(graph.add_value("", Type{}));
   const int64_t limit = importer_.model().options.max_nodes.value_or(kMostNodes);
   if (++importer_.model().nodes > limit)
     fail(error(Code::ResourceLimit, "the graph has more than {} nodes (option 'max_nodes')", limit));
-  if (status_.ok()) fail(infer_node(graph, node, importer_.model().fresh_symbols));
-  for (ValueId v : node.outputs) graph.value(v).producer = static_cast<NodeId>(graph.nodes.size());
-  std::vector<ValueId> results = node.outputs;
-  graph.nodes.push_back(std::move(node));
+  // After a failure nothing is inferred: what is known may be wrong.
+  builder_.fail(status_);
+  std::vector<ValueId> results = builder_.ops(op, std::move(inputs), std::move(params), outputs, std::move(bodies));
+  fail(builder_.status());
   return results;
-}
-
-ValueId ImportNode::constant(Tensor tensor) {
-  return importer_.graph().add_constant(Constant::of("", std::move(tensor)), "");
 }
 
 ValueId ImportNode::attribute_weight(std::string_view attribute, Tensor tensor) {
@@ -227,7 +208,7 @@ ValueId ImportNode::attribute_weight(std::string_view attribute, Tensor tensor) 
   const wire::Attribute* given = written == node_.attributes.end() ? nullptr : resolve(*written);
   if (!given) {
     absent_weight(attribute, tensor.dtype());
-    return constant(std::move(tensor));
+    return constant(tensor);
   }
   weights_.push_back(given);
   const std::string source = importer_.model().names.of(*given);
@@ -272,12 +253,15 @@ Result<Tensor> ImportNode::elements_of(const wire::Attribute& attribute) const {
 }
 
 void ImportNode::finish(const std::vector<ValueId>& results) {
+  std::vector<ValueId>& named = importer_.graph().group(group_).results;
+  named.assign(node_.outputs.size(), kNone);
   for (size_t i = 0; i < node_.outputs.size(); ++i) {
     if (node_.outputs[i].empty()) continue;
     if (i >= results.size() || results[i] == kNone) {
       fail(invalid_model("{} has no output {} ('{}') in this form", node_.op_type, i, node_.outputs[i]));
       return;
     }
+    named[i] = results[i];
     fail(importer_.define(node_.outputs[i], results[i]));
   }
 }

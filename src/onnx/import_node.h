@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ir/graph.h"
+#include "ir/builder.h"
 
 namespace tenon {
 
@@ -51,14 +51,14 @@ class ImportNode {
   size_t input_count() const { return inputs_.size(); }
   ValueId input(size_t i) const {
     inputs_read_ = std::max(inputs_read_, i + 1);
-    return i < inputs_.size() ? inputs_[i] : kNone;
+    return i < inputs_.size() ? inputs_[i] : ValueId(kNone);
   }
   const std::vector<ValueId>& inputs() const {
     inputs_read_ = inputs_.size();
     return inputs_;
   }
-  const Type& type(ValueId v) const;
-  std::optional<int64_t> rank(ValueId v) const;
+  const Type& type(ValueId v) const { return builder_.type(v); }
+  std::optional<int64_t> rank(ValueId v) const { return builder_.rank(v); }
   // The elements of a constant that this node cannot be read without, or null.
   const Tensor* required_constant(ValueId v);
   size_t output_count() const { return node_.outputs.size(); }
@@ -70,8 +70,8 @@ class ImportNode {
     return emit(op, std::move(params), std::move(inputs))[0];
   }
   // A constant that import needs (axes, sizes): not a weight of the user's.
-  ValueId constant(Tensor tensor);
-  ValueId int_constant(std::vector<int64_t> values) { return constant(Tensor::of_ints(values)); }
+  ValueId constant(const Tensor& tensor) { return builder_.literal(tensor); }
+  ValueId int_constant(const std::vector<int64_t>& values) { return builder_.integers(values); }
   // A weight-carrying attribute: the source "<node>.<attribute>". tensor: its elements, in any shape;
   // an attribute that is not there gives a constant.
   ValueId attribute_weight(std::string_view attribute, Tensor tensor);
@@ -100,6 +100,8 @@ class ImportNode {
   const wire::Node& node_;
   int64_t version_;
   std::string name_;
+  GraphBuilder builder_;
+  GroupId group_;  // of the canonical nodes
   std::vector<ValueId> inputs_;
   mutable size_t inputs_read_ = 0;  // the first ones, up to the last that was asked for
   std::set<std::string, std::less<>> read_;

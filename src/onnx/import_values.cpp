@@ -51,8 +51,7 @@ Status GraphImporter::add_initializer(std::string_view name, Constant constant, 
   }
   const auto elements = element_count(Shape(constant.dims.begin(), constant.dims.end())).value();
   listed.default_bytes += storage_bytes(constant.dtype, elements).value_or(0);
-  graph_.constants->push_back(std::move(constant));
-  if (!listed.defaults.emplace(name, static_cast<ConstantId>(graph_.constants->size() - 1)).second)
+  if (!listed.defaults.emplace(name, graph_.constants->add(std::move(constant))).second)
     return invalid_model("the initializer '{}' is given twice", name);
   return {};
 }
@@ -125,7 +124,7 @@ Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::ve
 Result<Type> GraphImporter::declared_type(const wire::ValueInfo& info, const char* what) {
   if (const auto number = unknown_element_type(info.type))
     return invalid_model("the {} '{}' is declared with the unknown element type {}", what, info.name, *number);
-  return type_from_proto(info.type, model_.fresh_symbols);
+  return type_from_proto(info.type, graph_.constants->symbols());
 }
 
 // What the file claims about types is compared with inference, which wins where it knows. Callers rely on what a model

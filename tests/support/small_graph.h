@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/compile.h"
-#include "ir/graph.h"
+#include "ir/builder.h"
 #include "runtime/session.h"
 
 namespace tenon::test {
@@ -20,24 +20,14 @@ class SmallGraph {
   ValueId weight(const std::string& name, std::vector<int64_t> dims, std::vector<T> values) {
     return graph.add_constant(Constant::of(name, Tensor::of<T>(std::move(dims), std::span<const T>(values))), name);
   }
-  ValueId node(OpId op, std::vector<ValueId> inputs, Params params) {
-    GraphNode made;
-    made.op = op;
-    made.params = std::move(params);
-    made.inputs = std::move(inputs);
-    made.name = std::string(op_def(op).name) + std::to_string(graph.nodes.size());
-    made.outputs = {graph.add_value("", Type{})};
-    const Status status = infer_node(graph, made, fresh);
-    EXPECT_TRUE(status.ok()) << status.to_string();
-    const ValueId result = made.outputs[0];
-    graph.nodes.push_back(std::move(made));
+  ValueId node(OpId op, std::vector<ValueId> inputs, Params params = {}) {
+    GraphBuilder builder(graph);
+    builder.set_name(std::string(op_def(op).name) + std::to_string(graph.node_count()));
+    const ValueId result = builder.op(op, std::move(inputs), std::move(params));
+    EXPECT_TRUE(builder.status().ok()) << builder.status().to_string();
     return result;
   }
-  ValueId node(OpId op, std::vector<ValueId> inputs) { return node(op, std::move(inputs), default_params(op)); }
-  void output(const std::string& name, ValueId v) {
-    graph.outputs.push_back(v);
-    graph.output_names.push_back(name);
-  }
+  void output(const std::string& name, ValueId v) { graph.add_output(v, name); }
   std::unique_ptr<Session> session(SessionOptions options = {}, const std::string& target = "reference") const {
     auto compiled = compile(graph, {target, {}});
     EXPECT_TRUE(compiled.ok()) << compiled.status().to_string();
@@ -51,7 +41,6 @@ class SmallGraph {
   }
 
   Graph graph;
-  int fresh = 0;
 };
 
 template <class T>

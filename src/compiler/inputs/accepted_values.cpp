@@ -53,40 +53,38 @@ FieldFinder find_field(const GraphNode& node, const char* name) {
   return finder;
 }
 
-std::vector<Accepted> accepted_in(const Graph& graph, std::vector<Accepted> accepted, const KnownDims& dims);
+AcceptedValues accepted_in(const Graph& graph, AcceptedValues accepted, const KnownDims& dims);
 
 // What bodies accept of the values they capture and of the node's own inputs.
-void restrict_by_bodies(const Graph& graph, const GraphNode& node, std::vector<Accepted>& accepted,
-                        const KnownDims& dims) {
+void restrict_by_bodies(const Graph& graph, const GraphNode& node, AcceptedValues& accepted, const KnownDims& dims) {
   for (const auto& body : node.bodies) {
-    std::vector<Accepted> inside(body->values.size());
-    for (size_t i = 0; node.op == OpId::If && i < body->outputs.size() && i < node.outputs.size(); ++i)
-      if (body->outputs[i] != kNone && node.outputs[i] != kNone)
-        inside[static_cast<size_t>(body->outputs[i])] = accepted[static_cast<size_t>(node.outputs[i])];
+    AcceptedValues inside(body->value_count());
+    for (size_t i = 0; node.op == OpId::If && i < body->outputs().size() && i < node.outputs.size(); ++i)
+      if (body->outputs()[i] != kNone && node.outputs[i] != kNone)
+        inside[body->outputs()[i]] = accepted[node.outputs[i]];
     inside = accepted_in(*body, std::move(inside), dims);
-    for (const GraphCapture& c : body->captures)
-      accepted[static_cast<size_t>(c.outer)].restrict_to(inside[static_cast<size_t>(c.inner)]);
+    for (const GraphCapture& c : body->captures) accepted[c.outer].restrict_to(inside[c.inner]);
     // Loop, Scan and SequenceMap hand their inputs to the body, the last ones to the last ones.
     const size_t count = std::min(body->inputs.size(), node.inputs.size());
     for (size_t i = 1; i <= count; ++i) {
       const ValueId outer = node.inputs[node.inputs.size() - i];
       const ValueId inner = body->inputs[body->inputs.size() - i].value;
       if (outer == kNone || graph.value(outer).type.dtype != body->value(inner).type.dtype) continue;
-      accepted[static_cast<size_t>(outer)].restrict_to(inside[static_cast<size_t>(inner)]);
+      accepted[outer].restrict_to(inside[inner]);
     }
   }
 }
 
-std::vector<Accepted> accepted_in(const Graph& graph, std::vector<Accepted> accepted, const KnownDims& dims) {
-  accepted.resize(graph.values.size());
-  for (size_t n = graph.nodes.size(); n-- > 0;) {
-    const GraphNode& node = graph.nodes[n];
+AcceptedValues accepted_in(const Graph& graph, AcceptedValues accepted, const KnownDims& dims) {
+  accepted.resize(graph.value_count());
+  for (NodeId id = graph.last_node(); id != kNone; id = graph.previous_node(id)) {
+    const GraphNode& node = graph.node(id);
     restrict_by_bodies(graph, node, accepted, dims);
     const ConsumerView consumer{graph, node, accepted, dims};
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       if (node.inputs[i] == kNone) continue;
       for (const auto rule : {accepted_as_number, accepted_as_index, accepted_as_shape})
-        if (const auto limits = rule(consumer, i)) accepted[static_cast<size_t>(node.inputs[i])].restrict_to(*limits);
+        if (const auto limits = rule(consumer, i)) accepted[node.inputs[i]].restrict_to(*limits);
     }
   }
   return accepted;
@@ -95,9 +93,9 @@ std::vector<Accepted> accepted_in(const Graph& graph, std::vector<Accepted> acce
 }  // namespace
 
 std::vector<Accepted> accepted_inputs(const Graph& graph, const KnownDims& dims) {
-  const std::vector<Accepted> accepted = accepted_in(graph, {}, dims);
+  const AcceptedValues accepted = accepted_in(graph, {}, dims);
   std::vector<Accepted> result;
-  for (const GraphInput& input : graph.inputs) result.push_back(accepted[static_cast<size_t>(input.value)]);
+  for (const GraphInput& input : graph.inputs) result.push_back(accepted[input.value]);
   return result;
 }
 
@@ -117,7 +115,7 @@ std::optional<int64_t> ConsumerView::extent(size_t input, int64_t axis) const {
   if (!r) return std::nullopt;
   if (axis < 0) axis += *r;
   if (axis < 0 || axis >= *r) return std::nullopt;
-  const Dim& dim = (*type(input)->shape)[static_cast<size_t>(axis)];
+  const Dim& dim = (*type(input)->shape)[axis];
   return dim
       .substitute([&](const std::string& name) -> std::optional<Dim> {
         const auto value = dims(name);
@@ -160,7 +158,7 @@ std::vector<int64_t> ConsumerView::integers_param(const char* name) const {
 
 Accepted ConsumerView::output(size_t i) const {
   if (i >= node.outputs.size() || node.outputs[i] == kNone) return {};
-  return accepted[static_cast<size_t>(node.outputs[i])];
+  return accepted[node.outputs[i]];
 }
 
 }  // namespace tenon

@@ -32,6 +32,8 @@ struct Accepted {
   void restrict_to(const Accepted& other);
 };
 
+using AcceptedValues = Table<ValueId, Accepted>;
+
 // The value of a symbol of the graph's shapes, or nothing.
 using KnownDims = std::function<std::optional<int64_t>(const std::string&)>;
 
@@ -42,7 +44,7 @@ std::vector<Accepted> accepted_inputs(const Graph& graph, const KnownDims& dims)
 struct ConsumerView {
   const Graph& graph;
   const GraphNode& node;
-  const std::vector<Accepted>& accepted;  // by value of the graph
+  const AcceptedValues& accepted;
   const KnownDims& dims;
 
   const Type* type(size_t input) const;

@@ -107,7 +107,7 @@ class Search {
       if (const auto value = dim.constant(); value && *value > 0 && *value <= kLargestMentioned)
         numbers.insert({*value, std::min(2 * *value, kLargestMentioned)});
     };
-    for (const ValueId v : graph_.nodes[*best_.trouble].inputs) {
+    for (const ValueId v : graph_.node(*best_.trouble).inputs) {
       if (v == kNone) continue;
       if (const auto& shape = graph_.value(v).type.shape) std::for_each(shape->begin(), shape->end(), add);
       if (const auto& known = graph_.value(v).known) std::for_each(known->begin(), known->end(), add);

@@ -39,21 +39,21 @@ Elements integer_elements(const Tensor& tensor) {
 
 // What is known of the values of one graph.
 struct Facts {
-  explicit Facts(const Graph& g) : graph(g), types(g.values.size()), known(g.values.size()) {}
+  explicit Facts(const Graph& g) : graph(g), types(g.value_count()), known(g.value_count()) {}
 
   const Type* type(ValueId v) const {
-    const auto& own = types[static_cast<size_t>(v)];
+    const auto& own = types[v];
     return own ? &*own : &graph.value(v).type;
   }
   Elements elements(ValueId v) const {
-    if (known[static_cast<size_t>(v)]) return known[static_cast<size_t>(v)];
+    if (known[v]) return known[v];
     const Tensor* tensor = graph.elements_at_hand(v);
     return tensor ? integer_elements(*tensor) : std::nullopt;
   }
 
   const Graph& graph;
-  std::vector<std::optional<Type>> types;  // where they differ from those of the graph
-  std::vector<Elements> known;
+  Table<ValueId, std::optional<Type>> types;  // where they differ from those of the graph
+  Table<ValueId, Elements> known;
 };
 
 class Walk {
@@ -62,15 +62,15 @@ class Walk {
 
   ProbeResult run() {
     ProbeResult result;
-    for (const GraphNode& node : facts_.graph.nodes) {
+    for (const GraphNode& node : facts_.graph.nodes()) {
       if (!accepts(node)) {
         result.refused = true;
         result.inside = furthest_inside_;
-        result.trouble = result.accepted;
+        result.trouble = node.id;
         break;
       }
       for (const ValueId v : node.outputs) result.empty += v != kNone && is_empty(*facts_.type(v));
-      if (result.empty > 0 && !result.trouble) result.trouble = result.accepted;
+      if (result.empty > 0 && !result.trouble) result.trouble = node.id;
       ++result.accepted;
     }
     return result;
@@ -118,8 +118,8 @@ class Walk {
     }
     for (size_t i = 0; good && i < node.outputs.size(); ++i) {
       if (node.outputs[i] == kNone) continue;
-      facts_.types[static_cast<size_t>(node.outputs[i])] = std::move(context.outputs()[i]);
-      facts_.known[static_cast<size_t>(node.outputs[i])] = std::move(context.output_values()[i]);
+      facts_.types[node.outputs[i]] = std::move(context.outputs()[i]);
+      facts_.known[node.outputs[i]] = std::move(context.output_values()[i]);
     }
     return good;
   }
@@ -129,8 +129,8 @@ class Walk {
   BranchTypes branch_types(const Graph& body) {
     Facts inside(body);
     for (const GraphCapture& c : body.captures) {
-      inside.types[static_cast<size_t>(c.inner)] = *facts_.type(c.outer);
-      inside.known[static_cast<size_t>(c.inner)] = facts_.elements(c.outer);
+      inside.types[c.inner] = *facts_.type(c.outer);
+      inside.known[c.inner] = facts_.elements(c.outer);
     }
     Walk walk(inside);
     const ProbeResult result = walk.run();
@@ -138,7 +138,7 @@ class Walk {
     furthest_inside_ = std::max(furthest_inside_, result.accepted + result.inside);
     if (result.refused) return std::nullopt;
     std::vector<Type> types;
-    for (const ValueId v : body.outputs) types.push_back(v == kNone ? Type{} : *inside.type(v));
+    for (const ValueId v : body.outputs()) types.push_back(v == kNone ? Type{} : *inside.type(v));
     return types;
   }
 
@@ -156,7 +156,7 @@ class Walk {
       return invalid_argument("no branch accepts these shapes");
     }
     std::vector<Type> types;
-    for (const ValueId v : node.bodies[body]->outputs)
+    for (const ValueId v : node.bodies[body]->outputs())
       types.push_back(v == kNone ? Type{} : node.bodies[body]->value(v).type);
     return types;
   }
@@ -180,7 +180,7 @@ ProbeResult ShapeProbe::probe(const std::map<std::string, int64_t>& extents) {
         const auto it = extents.find(name);
         return it == extents.end() ? std::nullopt : std::optional(Dim(it->second));
       });
-    facts.types[static_cast<size_t>(input.value)] = std::move(type);
+    facts.types[input.value] = std::move(type);
   }
   Walk walk(facts);
   const ProbeResult result = walk.run();

@@ -14,7 +14,7 @@ struct ProbeResult {
   size_t empty = 0;     // values that have no elements
   bool refused = false;
   size_t inside = 0;              // nodes that the better branch of the If which refuses accepts
-  std::optional<size_t> trouble;  // the node that refuses, or the first that makes an empty value
+  std::optional<NodeId> trouble;  // the node that refuses, or the first that makes an empty value
 
   bool is_better_than(const ProbeResult& other) const {
     if (accepted != other.accepted) return accepted > other.accepted;

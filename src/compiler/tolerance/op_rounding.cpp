@@ -227,7 +227,7 @@ OpRounding rounding_of(const Graph& graph, const GraphNode& node) {
       break;
   }
   for (const auto& body : node.bodies)
-    for (const GraphNode& inner : body->nodes) rounding.add(rounding_of(*body, inner));
+    for (const GraphNode& inner : body->nodes()) rounding.add(rounding_of(*body, inner));
   return rounding;
 }
 

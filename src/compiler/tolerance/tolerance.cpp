@@ -32,21 +32,12 @@ DType element_dtype(const Type& type) { return type.element ? element_dtype(*typ
 
 double coarsest(const Graph& graph) {
   double eps = 0;
-  for (const GraphNode& node : graph.nodes) {
+  for (const GraphNode& node : graph.nodes()) {
     for (const ValueId v : node.outputs)
       if (v != kNone) eps = std::max(eps, epsilon(element_dtype(graph.value(v).type)));
     for (const auto& body : node.bodies) eps = std::max(eps, coarsest(*body));
   }
   return eps;
-}
-
-// The node that makes each value, or kNone.
-std::vector<NodeId> makers_of(const Graph& graph) {
-  std::vector<NodeId> makers(graph.values.size(), kNone);
-  for (size_t n = 0; n < graph.nodes.size(); ++n)
-    for (const ValueId v : graph.nodes[n].outputs)
-      if (v != kNone) makers[static_cast<size_t>(v)] = static_cast<NodeId>(n);
-  return makers;
 }
 
 // What lies between the inputs of a graph and one of its values.
@@ -55,18 +46,18 @@ struct Path {
   double eps = 0;  // of the coarsest type that numbers pass through
 };
 
-Path path_to(const Graph& graph, const std::vector<NodeId>& makers, ValueId value) {
+Path path_to(const Graph& graph, ValueId value) {
   Path path;
   path.eps = epsilon(element_dtype(graph.value(value).type));
-  std::vector<bool> seen(graph.nodes.size());
+  Table<NodeId, bool> seen(graph.node_id_count(), false);
   std::vector<ValueId> open = {value};
   while (!open.empty()) {
     const ValueId v = open.back();
     open.pop_back();
-    const NodeId n = v == kNone ? kNone : makers[static_cast<size_t>(v)];
-    if (n == kNone || seen[static_cast<size_t>(n)]) continue;
-    seen[static_cast<size_t>(n)] = true;
-    const GraphNode& node = graph.nodes[static_cast<size_t>(n)];
+    const NodeId n = v == kNone ? NodeId(kNone) : graph.value(v).producer;
+    if (n == kNone || seen[n]) continue;
+    seen[n] = true;
+    const GraphNode& node = graph.node(n);
     path.rounding.add(rounding_of(graph, node));
     for (const ValueId output : node.outputs)
       if (output != kNone) path.eps = std::max(path.eps, epsilon(element_dtype(graph.value(output).type)));
@@ -99,12 +90,12 @@ bool keeps_order(OpId op) {
 }
 
 // Follows indices back through ops that keep the order of elements.
-std::optional<ValueTolerance::Choice> choice_of(const Graph& graph, const std::vector<NodeId>& makers, ValueId value) {
-  for (NodeId n; (n = makers[static_cast<size_t>(value)]) != kNone;) {
-    const GraphNode& node = graph.nodes[static_cast<size_t>(n)];
+std::optional<ValueTolerance::Choice> choice_of(const Graph& graph, ValueId value) {
+  for (NodeId n; (n = graph.value(value).producer) != kNone;) {
+    const GraphNode& node = graph.node(n);
     if (node.inputs.empty() || node.inputs[0] == kNone) return std::nullopt;
     const ValueId from = node.inputs[0];
-    const double share = share_of(path_to(graph, makers, from));
+    const double share = share_of(path_to(graph, from));
     if (node.op == OpId::ArgMax || node.op == OpId::ArgMin)
       return ValueTolerance::Choice{from, node.params.get<ArgReductionParams>().axis, share};
     if (node.op == OpId::TopK && node.outputs.size() > 1 && node.outputs[1] == value)
@@ -163,15 +154,14 @@ int64_t count_ties(const Ties& ties, const Tensor& actual, const Tensor& expecte
 
 ValueTolerance tolerance_of(const Graph& graph, ValueId value) {
   ValueTolerance tolerance;
-  const std::vector<NodeId> makers = makers_of(graph);
-  const Path path = path_to(graph, makers, value);
+  const Path path = path_to(graph, value);
   const DType dtype = element_dtype(graph.value(value).type);
   tolerance.share = epsilon(dtype) > 0 || dtype == DType::Undefined ? share_of(path) : 0;
   if (!is_integer(dtype)) return tolerance;
-  const NodeId maker = makers[static_cast<size_t>(value)];
-  if (maker != kNone && rounding_of(graph, graph.nodes[static_cast<size_t>(maker)]).quantizations > 0)
+  const NodeId maker = graph.value(value).producer;
+  if (maker != kNone && rounding_of(graph, graph.node(maker)).quantizations > 0)
     tolerance.steps = quantized_steps(path.rounding);
-  tolerance.choice = choice_of(graph, makers, value);
+  tolerance.choice = choice_of(graph, value);
   return tolerance;
 }
 

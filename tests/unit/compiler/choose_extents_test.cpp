@@ -92,12 +92,12 @@ TEST(ShapeProbe, CountsWhatIsAccepted) {
                     empty = probe.probe({{"n", 0}, {"k", 3}});
   EXPECT_TRUE(refused.refused);
   EXPECT_EQ(refused.accepted, 1u);
-  EXPECT_EQ(refused.trouble, 1u);
+  EXPECT_EQ(refused.trouble, NodeId(1));
   EXPECT_FALSE(good.refused);
   EXPECT_EQ(good.accepted, 2u);
   EXPECT_FALSE(good.trouble);
   EXPECT_EQ(empty.empty, 2u);
-  EXPECT_EQ(empty.trouble, 0u);
+  EXPECT_EQ(empty.trouble, NodeId(0));
   EXPECT_TRUE(good.is_better_than(empty));
   EXPECT_TRUE(empty.is_better_than(refused));
   EXPECT_EQ(probe.rules_run(), 6);

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "compiler/targets/cpu/graph_edit.h"
+#include "ir/rewrite.h"
 #include "ops/convolution.h"
 #include "ops/fused_activation.h"
 
@@ -14,10 +14,9 @@ namespace tenon {
 struct Claim {
   enum class Kind : uint8_t { Product, Convolution, TransposedConvolution };
   Kind kind = Kind::Product;
-  std::vector<NodeId> nodes;  // in data-flow order; the kernel goes where the first was
+  std::vector<NodeId> nodes;  // in data-flow order
   ValueId x = kNone, result = kNone;
   ValueId weight = kNone;
-  std::vector<ValueId> neighbours;      // further weights, whose outputs stand beside those of the first
   std::string source = "nk";            // how the weight lies, see PackPanels
   int64_t outputs = 0, depth = 0;       // channels of the result; what each is summed over (products)
   int channel_from_end = 1;             // the axis of the channels, counted from the end; 1 is the last
@@ -26,25 +25,21 @@ struct Claim {
   ConvTransposeParams transposed;       // transposed ones
   ValueId scale = kNone, bias = kNone;  // [outputs], or kNone
   ActivationParams activation;
-  // Results that stand side by side in `result`, with their widths; empty: result is the one.
-  struct Split {
-    std::vector<ValueId> results;
-    std::vector<int64_t> widths;
-  };
-  Split split;
 };
 
-// The product that a node is, when its weight depends on constants alone.
-std::optional<Claim> claim_node(GraphEdit& edit, NodeId id);
-// Takes what follows into the claim: normalization, scaling and shifting by constants, and an activation.
-void extend_claim(GraphEdit& edit, Claim& claim);
-// Lets products of the same input share one pass over it, as the projections of an attention do. What is merged leaves
-// the list.
-void merge_products(GraphEdit& edit, std::vector<Claim>& claims);
-// Puts the kernel in the place of the claimed nodes.
-void emit_claim(GraphEdit& edit, const Claim& claim);
+// The rules of the target, in the order in which they run to their end.
+const Rule& claim_products();
+const Rule& merge_products();
 
+// The dims of a float tensor that depends on constants alone; null for all other values.
+const Shape* float_weight_shape(const Graph& graph, ValueId v);
 // A constant with one element per output channel: [outputs]; kNone when v is not one.
-ValueId channel_values(GraphEdit& edit, const Claim& claim, ValueId v);
+ValueId channel_values(Patch& patch, const Claim& claim, ValueId v);
+// Takes what follows into the claim: normalization, scaling and shifting by constants, and an activation.
+void extend_claim(Patch& patch, Claim& claim);
+// Makes the kernel that stands for the claimed nodes.
+void emit_claim(Patch& patch, const Claim& claim);
+// "conv1 + bn1 + relu1": all nodes that a kernel stands for.
+std::string claimed_names(const Graph& graph, const std::vector<NodeId>& nodes);
 
 }  // namespace tenon

@@ -3,13 +3,14 @@
 #include <limits>
 
 #include "compiler/targets/cpu/claim.h"
+#include "ir/readers.h"
 #include "ops/activation.h"
 #include "ops/normalization.h"
 
 namespace tenon {
 
-ValueId channel_values(GraphEdit& edit, const Claim& claim, ValueId v) {
-  const Shape* shape = edit.weight_shape(v);
+ValueId channel_values(Patch& patch, const Claim& claim, ValueId v) {
+  const Shape* shape = float_weight_shape(patch.graph(), v);
   if (!shape || shape->size() > claim.rank.value_or(1)) return kNone;
   const int64_t count = element_count(*shape).value();
   const int channel = static_cast<int>(shape->size()) - claim.channel_from_end;
@@ -17,67 +18,68 @@ ValueId channel_values(GraphEdit& edit, const Claim& claim, ValueId v) {
     if (static_cast<int>(i) != channel && (*shape)[i].value() != 1) return kNone;
   if (count != 1 && count != claim.outputs) return kNone;
   if (shape->size() == 1 && count == claim.outputs) return v;
-  const auto dims = [&](int64_t extent) { return edit.constant(Tensor::of_ints(std::array{extent})); };
-  const ValueId flat = edit.emit(OpId::Reshape, {}, {v, dims(count)});
-  return count == claim.outputs ? flat : edit.emit(OpId::Expand, {}, {flat, dims(claim.outputs)});
+  const auto dims = [&](int64_t extent) { return patch.literal(Tensor::of_ints(std::array{extent})); };
+  const ValueId flat = patch.op(OpId::Reshape, {v, dims(count)});
+  return count == claim.outputs ? flat : patch.op(OpId::Expand, {flat, dims(claim.outputs)});
 }
 
 namespace {
 
-ValueId emit(GraphEdit& edit, OpId op, ValueId a, ValueId b) { return edit.emit(op, {}, {a, b}); }
-
 // result * factor
-void multiply(GraphEdit& edit, Claim& claim, ValueId factor) {
-  claim.scale = claim.scale == kNone ? factor : emit(edit, OpId::Mul, claim.scale, factor);
-  if (claim.bias != kNone) claim.bias = emit(edit, OpId::Mul, claim.bias, factor);
+void multiply(Patch& patch, Claim& claim, ValueId factor) {
+  claim.scale = claim.scale == kNone ? factor : patch.op(OpId::Mul, {claim.scale, factor});
+  if (claim.bias != kNone) claim.bias = patch.op(OpId::Mul, {claim.bias, factor});
 }
 
 // result + term
-void add(GraphEdit& edit, Claim& claim, ValueId term) {
-  claim.bias = claim.bias == kNone ? term : emit(edit, OpId::Add, claim.bias, term);
+void add(Patch& patch, Claim& claim, ValueId term) {
+  claim.bias = claim.bias == kNone ? term : patch.op(OpId::Add, {claim.bias, term});
 }
 
-bool take_normalization(GraphEdit& edit, Claim& claim, const GraphNode& node) {
+bool take_normalization(Patch& patch, Claim& claim, const GraphNode& node) {
   const auto& p = node.params.get<BatchNormalizationParams>();
   const bool channels_second = claim.rank && claim.channel_from_end + 1 == static_cast<int>(*claim.rank);
   if (p.training_mode || !channels_second) return false;
   std::vector<ValueId> inputs;  // scale, shift, mean, variance
   for (size_t i = 1; i < 5; ++i) {
-    const Shape* shape = edit.weight_shape(node.inputs[i]);
+    const Shape* shape = float_weight_shape(patch.graph(), node.inputs[i]);
     if (!shape || shape->size() != 1 || (*shape)[0].value() != claim.outputs) return false;
     inputs.push_back(node.inputs[i]);
   }
-  const ValueId epsilon = edit.constant(Tensor::of<float>({}, std::span(&p.epsilon, 1)), "epsilon");
-  const ValueId deviation = edit.emit(OpId::Sqrt, {}, {edit.emit(OpId::Add, {}, {inputs[3], epsilon}, node.name)});
-  const ValueId factor = emit(edit, OpId::Div, inputs[0], deviation);
+  const ValueId epsilon = patch.literal(Tensor::of<float>({}, std::span(&p.epsilon, 1)), "epsilon");
+  // In the name of the normalization, whose epsilon a step of the weight program holds now.
+  patch.set_name(node.name);
+  const ValueId deviation = patch.op(OpId::Sqrt, {patch.op(OpId::Add, {inputs[3], epsilon})});
+  patch.set_name(patch.graph().node(patch.root()).name);
+  const ValueId factor = patch.op(OpId::Div, {inputs[0], deviation});
   if (claim.bias == kNone) {
-    claim.bias = emit(edit, OpId::Sub, inputs[1], emit(edit, OpId::Mul, inputs[2], factor));
+    claim.bias = patch.op(OpId::Sub, {inputs[1], patch.op(OpId::Mul, {inputs[2], factor})});
   } else {
-    const ValueId centred = emit(edit, OpId::Sub, claim.bias, inputs[2]);
-    claim.bias = emit(edit, OpId::Add, emit(edit, OpId::Mul, centred, factor), inputs[1]);
+    const ValueId centred = patch.op(OpId::Sub, {claim.bias, inputs[2]});
+    claim.bias = patch.op(OpId::Add, {patch.op(OpId::Mul, {centred, factor}), inputs[1]});
   }
-  claim.scale = claim.scale == kNone ? factor : emit(edit, OpId::Mul, claim.scale, factor);
+  claim.scale = claim.scale == kNone ? factor : patch.op(OpId::Mul, {claim.scale, factor});
   return true;
 }
 
-bool take_arithmetic(GraphEdit& edit, Claim& claim, const GraphNode& node) {
+bool take_arithmetic(Patch& patch, Claim& claim, const GraphNode& node) {
   const bool first = node.inputs[0] == claim.result;
-  const ValueId other = channel_values(edit, claim, node.inputs[first ? 1 : 0]);
+  const ValueId other = channel_values(patch, claim, node.inputs[first ? 1 : 0]);
   if (other == kNone) return false;
   switch (node.op) {
     case OpId::Mul:
-      multiply(edit, claim, other);
+      multiply(patch, claim, other);
       return true;
     case OpId::Add:
-      add(edit, claim, other);
+      add(patch, claim, other);
       return true;
     case OpId::Sub:
       if (!first) return false;
-      add(edit, claim, edit.emit(OpId::Neg, {}, {other}));
+      add(patch, claim, patch.op(OpId::Neg, {other}));
       return true;
     case OpId::Div:
       if (!first) return false;
-      multiply(edit, claim, edit.emit(OpId::Reciprocal, {}, {other}));
+      multiply(patch, claim, patch.op(OpId::Reciprocal, {other}));
       return true;
     default:
       return false;
@@ -85,15 +87,16 @@ bool take_arithmetic(GraphEdit& edit, Claim& claim, const GraphNode& node) {
 }
 
 // A bound of a Clip; false when it is not a small constant.
-bool read_bound(GraphEdit& edit, const GraphNode& node, size_t input, float& bound) {
+bool read_bound(Patch& patch, const GraphNode& node, size_t input, float& bound) {
   if (node.inputs.size() <= input || node.inputs[input] == kNone) return true;
-  const Tensor* tensor = edit.ask(node.inputs[input], "the fusion of node '" + node.name + "' with what it clips");
+  const Tensor* tensor =
+      patch.graph().ask(node.inputs[input], "the fusion of node '" + node.name + "' with what it clips");
   if (!tensor || tensor->dtype() != DType::Float32 || tensor->size() != 1) return false;
   bound = tensor->as<float>()[0];
   return true;
 }
 
-std::optional<ActivationParams> activation_of(GraphEdit& edit, const GraphNode& node) {
+std::optional<ActivationParams> activation_of(Patch& patch, const GraphNode& node) {
   const auto named = [](ActivationKind kind, float alpha = 0, float beta = 0) {
     return ActivationParams{activation_name(kind), alpha, beta};
   };
@@ -121,7 +124,7 @@ std::optional<ActivationParams> activation_of(GraphEdit& edit, const GraphNode& 
                                                                        : ActivationKind::Gelu);
     case OpId::Clip: {
       float least = std::numeric_limits<float>::lowest(), greatest = std::numeric_limits<float>::max();
-      if (!read_bound(edit, node, 1, least) || !read_bound(edit, node, 2, greatest)) return std::nullopt;
+      if (!read_bound(patch, node, 1, least) || !read_bound(patch, node, 2, greatest)) return std::nullopt;
       return named(ActivationKind::Clip, least, greatest);
     }
     default:
@@ -131,26 +134,25 @@ std::optional<ActivationParams> activation_of(GraphEdit& edit, const GraphNode& 
 
 bool is_arithmetic(OpId op) { return op == OpId::Mul || op == OpId::Add || op == OpId::Sub || op == OpId::Div; }
 
-bool take(GraphEdit& edit, Claim& claim, const GraphNode& node) {
-  if (node.op == OpId::BatchNormalization) return take_normalization(edit, claim, node);
-  if (is_arithmetic(node.op)) return take_arithmetic(edit, claim, node);
+bool take(Patch& patch, Claim& claim, const GraphNode& node) {
+  if (node.op == OpId::BatchNormalization) return take_normalization(patch, claim, node);
+  if (is_arithmetic(node.op)) return take_arithmetic(patch, claim, node);
   // Transposed convolutions have no kernel that takes an activation.
   if (claim.kind == Claim::Kind::TransposedConvolution) return false;
-  const auto activation = activation_of(edit, node);
+  const auto activation = activation_of(patch, node);
   if (activation) claim.activation = *activation;
   return activation.has_value();
 }
 
 }  // namespace
 
-void extend_claim(GraphEdit& edit, Claim& claim) {
-  edit.go_to(claim.nodes[0]);
+void extend_claim(Patch& patch, Claim& claim) {
   while (claim.activation.activation == ActivationParams().activation) {
-    const NodeId next = edit.only_reader(claim.result);
+    const NodeId next = only_reader(patch.graph(), claim.result);
     if (next == kNone) return;
-    const GraphNode& node = edit.node(next);
+    const GraphNode& node = patch.graph().node(next);
     const bool one_result = !node.outputs.empty() && node.outputs[0] != kNone && node.bodies.empty();
-    if (!one_result || node.inputs[0] == kNone || !take(edit, claim, node)) return;
+    if (!one_result || node.inputs[0] == kNone || !take(patch, claim, node)) return;
     claim.nodes.push_back(next);
     claim.result = node.outputs[0];
   }

@@ -1,7 +1,8 @@
+// Products of the same input share one pass over it, as the projections of an attention do.
 #include <algorithm>
-#include <map>
 
 #include "compiler/targets/cpu/claim.h"
+#include "ir/readers.h"
 #include "ops/concat.h"
 #include "ops/packed.h"
 #include "ops/split.h"
@@ -10,80 +11,92 @@ namespace tenon {
 
 namespace {
 
-// Products side by side are one product with the weights side by side, if nothing sets them apart but their columns.
-struct Alike {
-  ValueId x;
-  std::string source;
-  int64_t depth;
-  bool has_bias;
-  friend auto operator<=>(const Alike&, const Alike&) = default;
+// A packed product that nothing sets apart from its neighbours but its columns.
+struct Product {
+  const GraphNode* node;
+  ValueId x, weight, bias;
+  std::string source;  // how the weight lies
+  int64_t outputs, depth;
+
+  bool is_alike(const Product& other) const {
+    return x == other.x && source == other.source && depth == other.depth && (bias == kNone) == (other.bias == kNone);
+  }
 };
 
-bool can_merge(const Claim& claim) {
-  return claim.kind == Claim::Kind::Product && claim.scale == kNone && claim.rank &&
-         claim.activation.activation == ActivationParams().activation;
+std::optional<Product> plain_product(const Graph& graph, const GraphNode& node) {
+  const GraphNode* pack = maker(graph, node.inputs[1], OpId::PackPanels);
+  const auto& params = node.params.get<PackedMatMulParams>();
+  const auto& shape = graph.value(node.outputs[0]).type.shape;
+  const bool is_plain = pack && pack->inputs.size() == 1 && shape && !shape->empty() &&
+                        params.activation.activation == ActivationParams().activation;
+  if (!is_plain) return std::nullopt;
+  return Product{&node,
+                 node.inputs[0],
+                 pack->inputs[0],
+                 node.inputs.size() > 2 ? node.inputs[2] : ValueId(kNone),
+                 pack->params.get<PackPanelsParams>().source,
+                 params.n,
+                 params.k};
 }
 
-ValueId concat(GraphEdit& edit, std::vector<ValueId> parts, int64_t axis) {
-  return edit.emit(OpId::Concat, Params::of(ConcatParams{axis}), std::move(parts));
+// All products like the first, in data-flow order.
+std::vector<Product> alike(const Graph& graph, const Product& first) {
+  std::vector<Product> found;
+  for (const Use& use : graph.value(first.x).uses) {
+    if (use.kind != Use::Kind::Input || graph.node(use.node).op != OpId::PackedMatMul) continue;
+    if (auto product = plain_product(graph, graph.node(use.node)); product && product->is_alike(first))
+      found.push_back(*product);
+  }
+  std::ranges::sort(found, [&](const Product& a, const Product& b) { return graph.is_before(a.node->id, b.node->id); });
+  return found;
 }
 
-// One claim for several; its result is cut into theirs.
-Claim merged(GraphEdit& edit, const std::vector<const Claim*>& parts) {
-  Claim all = *parts[0];
-  edit.go_to(all.nodes[0]);
+// One product for several; its result is cut into theirs.
+Attempt match(Graph& graph, NodeId root) {
+  const auto first = plain_product(graph, graph.node(root));
+  if (!first) return Attempt::none();
+  const std::vector<Product> parts = alike(graph, *first);
+  if (parts.size() < 2 || parts[0].node->id != root) return Attempt::none();
+
+  auto patch = std::make_unique<Patch>(graph, root, "merge_products");
+  std::vector<NodeId> nodes;
   std::vector<ValueId> weights, biases, results;
   std::vector<int64_t> widths;
-  for (const Claim* part : parts) {
-    weights.push_back(part->weight);
-    if (part->bias != kNone) biases.push_back(part->bias);
-    results.push_back(part->result);
-    widths.push_back(part->outputs);
+  int64_t outputs = 0;
+  for (const Product& part : parts) {
+    nodes.push_back(part.node->id);
+    weights.push_back(part.weight);
+    if (part.bias != kNone) biases.push_back(part.bias);
+    results.push_back(part.node->outputs[0]);
+    widths.push_back(part.outputs);
+    outputs += part.outputs;
   }
-  all.nodes.clear();
-  for (const Claim* part : parts) all.nodes.insert(all.nodes.end(), part->nodes.begin(), part->nodes.end());
+  const auto concat = [&](std::vector<ValueId> values, int64_t axis) {
+    return patch->op(OpId::Concat, std::move(values), Params::of(ConcatParams{axis}));
+  };
   // Whole panels go side by side as they are.
   const bool whole = std::all_of(widths.begin(), widths.end() - 1, [](int64_t n) { return n % kPanelWidth == 0; });
   if (whole)
-    all.neighbours.assign(weights.begin() + 1, weights.end());
+    weights.insert(weights.begin() + 1, kNone);  // no scale
   else
-    all.weight = concat(edit, std::move(weights), all.source == "nk" ? 0 : 1);
-  if (!biases.empty()) all.bias = concat(edit, std::move(biases), 0);
-  all.outputs = 0;
-  for (const int64_t width : widths) all.outputs += width;
-  Type type = edit.type(all.result);
-  type.shape->back() = Dim(all.outputs);
-  all.result = edit.add_value(std::move(type));
-  all.split = Claim::Split{std::move(results), std::move(widths)};
-  return all;
+    weights = {concat(std::move(weights), first->source == "nk" ? 0 : 1)};
+  const ValueId packed =
+      patch->op(OpId::PackPanels, std::move(weights), Params::of(PackPanelsParams{first->source, kPanelsLayout, 1}));
+  const ValueId bias = biases.empty() ? ValueId(kNone) : concat(std::move(biases), 0);
+  patch->set_name(claimed_names(graph, nodes));
+  const ValueId all = patch->op(OpId::PackedMatMul, {first->x, packed, bias},
+                                Params::of(PackedMatMulParams{outputs, first->depth, {}}));
+  const std::vector<ValueId> cut =
+      patch->ops(OpId::Split, {all, patch->integers(widths)}, Params::of(SplitParams{-1, std::nullopt}), widths.size());
+  for (size_t i = 0; i < results.size(); ++i) patch->redefine(results[i], cut[i]);
+  return Attempt::of(std::move(patch));
 }
 
 }  // namespace
 
-void merge_products(GraphEdit& edit, std::vector<Claim>& claims) {
-  std::map<Alike, std::vector<size_t>> groups;
-  for (size_t i = 0; i < claims.size(); ++i) {
-    const Claim& c = claims[i];
-    const auto& shape = edit.type(c.result).shape;
-    if (can_merge(c) && shape && !shape->empty()) groups[{c.x, c.source, c.depth, c.bias != kNone}].push_back(i);
-  }
-  std::vector<bool> gone(claims.size(), false);
-  for (const auto& [key, members] : groups) {
-    if (members.size() < 2) continue;
-    std::vector<const Claim*> parts;
-    for (const size_t i : members) parts.push_back(&claims[i]);
-    Claim all = merged(edit, parts);
-    for (const size_t i : members) gone[i] = true;
-    claims[members[0]] = std::move(all);
-    gone[members[0]] = false;
-  }
-  size_t kept = 0;
-  for (size_t i = 0; i < claims.size(); ++i)
-    if (!gone[i]) {
-      if (kept != i) claims[kept] = std::move(claims[i]);
-      ++kept;
-    }
-  claims.resize(kept);
+const Rule& merge_products() {
+  static const Rule rule{"merge_products", {OpId::PackedMatMul}, match};
+  return rule;
 }
 
 }  // namespace tenon

@@ -1,4 +1,4 @@
-#include "compiler/exact_ops.h"
+#include "ops/exact.h"
 
 namespace tenon {
 

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ir/patch.h"
+
+namespace tenon {
+
+// A patch that would do, or why there is none.
+class Attempt {
+ public:
+  static Attempt of(std::unique_ptr<Patch> patch) {
+    Attempt a;
+    a.patch = std::move(patch);
+    return a;
+  }
+  // The rule matched so far that people may ask why it did not fire.
+  static Attempt no(std::string reason) {
+    Attempt a;
+    a.reason = std::move(reason);
+    return a;
+  }
+  // Not what the rule is about.
+  static Attempt none() { return {}; }
+
+  std::unique_ptr<Patch> patch;
+  std::string reason;
+};
+
+// One way to replace nodes. It reads the graph and makes a patch; it changes nothing itself.
+struct Rule {
+  std::string_view name;  // a verb
+  std::vector<OpId> roots;
+  Attempt (*match)(Graph& graph, NodeId root);
+};
+
+// Why a rule that is about a node did not fire there.
+struct Miss {
+  std::string_view rule;
+  std::string root;  // the name of the node
+  std::string reason;
+};
+
+// What was done to a graph and its bodies, in order.
+struct ChangeLog {
+  std::vector<Patch::Change> changes;
+  std::vector<Miss> misses;
+};
+
+// Applies rules until none fires any more, bodies first. For one node the rules are tried in their order.
+Status rewrite(Graph& graph, std::span<const Rule> rules, ChangeLog& log);
+
+}  // namespace tenon
