@@ -59,6 +59,21 @@ def test_simplified_layer_normalization(rng, version, dtype):
     compare("SimplifiedLayerNormalization", {"x": x, "scale": scale}, 1, version, epsilon=0.1, axis=-1, stash_type=1)
 
 
+@pytest.mark.parametrize("op_type", ["MemcpyFromHost", "MemcpyToHost"])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64, np.bool_])
+def test_copies_between_devices(rng, op_type, dtype):
+    """In models that onnxruntime saved for a machine with a GPU. It copies on one without, too."""
+    compare(op_type, {"x": rng.integers(0, 2, (2, 3)).astype(dtype)}, version=17)
+
+
+@pytest.mark.parametrize("version", [7, 12, 17, 21])
+def test_a_simplified_scale_of_another_type(rng, version):
+    x, scale = rng.normal(size=(2, 3, 4)), rng.normal(size=4)
+    for types in [(np.float16, np.float32), (np.float32, np.float16)]:
+        inputs = {"x": x.astype(types[0]), "scale": scale.astype(types[1])}
+        compare("SimplifiedLayerNormalization", inputs, 2, version)
+
+
 def test_a_scale_of_another_type_before_it_was_standard(rng):
     """The result has the type of the scale."""
     x, scale = rng.normal(size=(2, 3, 4)), rng.normal(size=4)
@@ -103,8 +118,7 @@ def test_a_stash_type_of_nothing_for_groups(rng):
 
 # onnxruntime declares these in the default domain and has no CPU kernel for them.
 WITHOUT_A_KERNEL = {
-    "GRUUnit", "MemcpyFromHost", "MemcpyToHost", "DisentangledAttention_TRT", "EfficientNMS_TRT",
-    "MultilevelCropAndResize_TRT", "PyramidROIAlign_TRT",
+    "GRUUnit", "DisentangledAttention_TRT", "EfficientNMS_TRT", "MultilevelCropAndResize_TRT", "PyramidROIAlign_TRT",
 }  # fmt: skip
 
 

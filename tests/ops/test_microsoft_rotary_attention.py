@@ -3,7 +3,7 @@ MultiHeadAttention and RotaryEmbedding instead, which are what it is compared wi
 
 import numpy as np
 import pytest
-from microsoft_models import ONNX_TYPES, assert_close, normal, run_tenon
+from microsoft_models import ONNX_TYPES, assert_close, compare_with_onnxruntime, normal, run_tenon
 from onnx import helper, numpy_helper
 from oracles.peer import run_peer
 
@@ -112,6 +112,9 @@ def test_an_attention_bias_covers_past_and_new_keys(rng):
     plain = run_tenon("MultiHeadAttention", inputs, num_heads=HEADS)
     inputs["attention_bias"] = np.zeros((1, 1, LENGTH, 3 + LENGTH), np.float32)
     assert_close(run_tenon("MultiHeadAttention", inputs, num_heads=HEADS)[0], plain[0])
+    for shape in ((1, 1), (BATCH, 1), (1, HEADS), (BATCH, HEADS)):
+        inputs["attention_bias"] = normal(rng, *shape, LENGTH, 3 + LENGTH)
+        compare_with_onnxruntime("MultiHeadAttention", inputs, 3, num_heads=HEADS)
     for mask in (None, np.ones((BATCH, 3 + LENGTH), np.int32)):
         inputs |= {"attention_bias": np.zeros((1, 1, LENGTH, LENGTH), np.float32), "key_padding_mask": mask}
         with pytest.raises(Exception, match=r"shape \[1, 1, 5, 5\] does not fit"):
