@@ -149,7 +149,15 @@ def values_in_place_of_files(model):
     return data.SerializeToString(), options, kept
 
 
-@pytest.mark.parametrize("given", [values_in_place_of_initializers, values_in_place_of_files])
+def values_in_place_of_sparse_ones(model):
+    data, options, kept = values_in_place_of_initializers(model)
+    return FORMS["sparse"](model, None).SerializeToString(), options, kept
+
+
+GIVEN = [values_in_place_of_initializers, values_in_place_of_files, values_in_place_of_sparse_ones]
+
+
+@pytest.mark.parametrize("given", GIVEN)
 @pytest.mark.parametrize("name", [*MODELS, *CASES])
 def test_values_that_the_caller_gives(name, given):
     model = raw(MODELS[name]() if name in MODELS else shape_model(name), None)
@@ -160,6 +168,18 @@ def test_values_that_the_caller_gives(name, given):
     assert output_shapes(session) == output_shapes(plain)
     same(session.run(None, feeds), plain.run(None, feeds))
     session.use_weights(plain.weights)  # refused for any other plan
+
+
+def test_values_given_for_sparse_ones_count():
+    model = FORMS["sparse"](shape_model("reshape"), None).SerializeToString()
+    feeds = {"x": floats(np.random.default_rng(3), 2, 3, 4)}
+    options = tenon.SessionOptions()
+    options.add_initializer("c1", tenon.OrtValue.ortvalue_from_numpy(np.array([3, 8])))
+    np.testing.assert_array_equal(tenon.InferenceSession(model, options).run(None, feeds)[0], feeds["x"].reshape(3, 8))
+    options = tenon.SessionOptions()
+    options.add_initializer("c1", tenon.OrtValue.ortvalue_from_numpy(np.array([3, 8, 1])))
+    with pytest.raises(tenon.Error, match=r"(?s)'c1'.*int64\[2\] in the model.*int64\[3\]"):
+        tenon.InferenceSession(model, options)
 
 
 def test_shapes_are_known_from_external_constants(tmp_path):
