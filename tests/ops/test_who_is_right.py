@@ -67,6 +67,21 @@ def test_squeeze_of_an_empty_attribute():
         np.testing.assert_array_equal(y, x.ravel())
 
 
+def test_a_split_that_does_not_name_its_last_parts():
+    """num_outputs says how many there are. onnxruntime makes as many as have names."""
+    x = np.arange(7, dtype=np.float32)
+    for outputs in (1, 2):
+        for actual, expected in zip(run("Split", [x], 18, outputs=outputs, num_outputs=3), [x[:3], x[3:6]]):
+            np.testing.assert_array_equal(actual, expected)
+        theirs = run_onnxruntime("Split", [x], 18, outputs=outputs, num_outputs=3)
+        assert sum(len(part) for part in theirs) == 7
+    np.testing.assert_array_equal(by_the_standard("Split", [x], 18, num_outputs=3)[0], x[:3])
+    with pytest.raises(Exception, match="num_outputs is 1000000000, the node has 1 outputs"):
+        run("Split", [x], 18, num_outputs=1000000000)
+    with pytest.raises(Exception, match="num_outputs is 1, the node has 2 outputs"):
+        run("Split", [x], 18, outputs=2, num_outputs=1)
+
+
 TEXTS = np.array(["", "a,b", ",", "a", "a,,b"], object)
 
 

@@ -1,4 +1,5 @@
 // Ops that move elements and whose older versions differ from the newest.
+#include <algorithm>
 #include <limits>
 
 #include "onnx/onnx_map.h"
@@ -21,6 +22,15 @@ void import_concat(ImportNode& n) {
   n.finish(n.emit(OpId::Concat, Params::of(params), n.inputs()));
 }
 
+// How many parts a Split makes: num_outputs counts them all, and a node need not name the last ones. The bound is for
+// numbers that nobody means.
+size_t split_parts(const ImportNode& n, const SplitParams& params) {
+  constexpr int64_t kMostParts = 4096;
+  const int64_t parts = params.num_outputs.value_or(0);
+  return parts <= kMostParts ? std::max(n.output_count(), static_cast<size_t>(std::max<int64_t>(parts, 0)))
+                             : n.output_count();
+}
+
 // Before version 13 the sizes are an attribute; version 1 also takes them as numbers of the data's type.
 void import_split(ImportNode& n) {
   ValueId sizes = n.version() < 2 || n.version() >= 13 ? n.input(1) : kNone;
@@ -30,7 +40,8 @@ void import_split(ImportNode& n) {
     else if (sizes != kNone)
       sizes = n.int_constant(constant_integers(n, sizes, "split"));
   }
-  n.finish(n.emit(OpId::Split, n.read_params(OpId::Split), {n.input(0), sizes}, n.output_count()));
+  const auto params = n.read_params<SplitParams>();
+  n.finish(n.emit(OpId::Split, Params::of(params), {n.input(0), sizes}, split_parts(n, params)));
 }
 
 // Before version 10 starts, ends and axes are attributes.
