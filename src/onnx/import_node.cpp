@@ -174,6 +174,10 @@ std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const s
   return body;
 }
 
+void ImportNode::warn(std::string_view text) {
+  importer_.model().warn(fmt::format("node '{}' ({}): {}", name(), node_.op_type, text));
+}
+
 const Type& ImportNode::type(ValueId v) const {
   static const Type unknown;
   return v == kNone ? unknown : importer_.graph().value(v).type;

@@ -4,7 +4,7 @@ import numpy as np
 import onnx
 import pytest
 import tenon
-from movement_models import check, check_same, ints, run, run_onnxruntime
+from movement_models import check, check_same, ints, model_of, run, run_onnxruntime
 from onnx.reference import ReferenceEvaluator
 from oracles.peer import run_peer
 
@@ -76,6 +76,8 @@ def test_a_split_that_does_not_name_its_last_parts():
         theirs = run_onnxruntime("Split", [x], 18, outputs=outputs, num_outputs=3)
         assert sum(len(part) for part in theirs) == 7
     np.testing.assert_array_equal(by_the_standard("Split", [x], 18, num_outputs=3)[0], x[:3])
+    (warning,) = tenon.Model.load(model_of("Split", [x], 18, num_outputs=3)).warnings
+    assert "num_outputs is 3, of which 1 are named" in warning
     with pytest.raises(Exception, match="num_outputs is 1000000000, the node has 1 outputs"):
         run("Split", [x], 18, num_outputs=1000000000)
     with pytest.raises(Exception, match="num_outputs is 1, the node has 2 outputs"):

@@ -1,5 +1,6 @@
 // Ops that move elements and whose older versions differ from the newest.
-#include <algorithm>
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "onnx/onnx_map.h"
@@ -24,11 +25,12 @@ void import_concat(ImportNode& n) {
 
 // How many parts a Split makes: num_outputs counts them all, and a node need not name the last ones. The bound is for
 // numbers that nobody means.
-size_t split_parts(const ImportNode& n, const SplitParams& params) {
+size_t split_parts(ImportNode& n, const SplitParams& params) {
   constexpr int64_t kMostParts = 4096;
-  const int64_t parts = params.num_outputs.value_or(0);
-  return parts <= kMostParts ? std::max(n.output_count(), static_cast<size_t>(std::max<int64_t>(parts, 0)))
-                             : n.output_count();
+  const int64_t parts = params.num_outputs.value_or(0), named = static_cast<int64_t>(n.output_count());
+  if (parts <= named || parts > kMostParts) return n.output_count();
+  n.warn(fmt::format("num_outputs is {}, of which {} are named; other engines may make {} parts", parts, named, named));
+  return static_cast<size_t>(parts);
 }
 
 // Before version 13 the sizes are an attribute; version 1 also takes them as numbers of the data's type.
