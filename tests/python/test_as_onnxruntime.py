@@ -79,9 +79,10 @@ print(json.dumps([
     spec.name, spec.origin == onnxruntime.__file__, onnxruntime.version, onnxruntime.get_version_string(),
     onnxruntime.capi._pybind_state.get_version_string(), validation.get_package_name_and_version_info(),
     onnxruntime.package_name, onnxruntime.get_build_info().split()[0],
+    str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/__init__.py")) == spec.origin,
 ]))""")
     assert told == ["1.31.1", "onnxruntime", "onnxruntime", True, "1.31.1", "1.31.1", "1.31.1",
-                    ["onnxruntime", "1.31.1", ""], "onnxruntime", "Tenon"]
+                    ["onnxruntime", "1.31.1", ""], "onnxruntime", "Tenon", True]
 
 
 def test_tenon_keeps_its_own_version():
