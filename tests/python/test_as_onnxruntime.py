@@ -222,6 +222,16 @@ def test_child_processes_get_tenon_too(tmp_path, start, installed):
     assert json.loads(done.stdout) == ["tenon._session"] * 2
 
 
+def test_children_of_another_python_that_has_no_tenon():
+    """-S stands for it: without installed packages."""
+    done = told_by("""
+import json, subprocess, sys
+done = subprocess.run([sys.executable, "-S", "-c", "import onnxruntime"], capture_output=True, text=True)
+print(json.dumps([done.returncode, done.stderr.splitlines()[-1]]))""")
+    assert done[0] == 1 and done[1].startswith("ImportError: Tenon stands in for onnxruntime, because PYTHONPATH names")
+    assert "the package tenon is not installed in" in done[1]
+
+
 def test_what_programs_pickle_can_be_read_without_the_name():
     done = run_python(*TENON, "-c", """
 import pickle, onnxruntime
