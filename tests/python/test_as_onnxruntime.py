@@ -267,16 +267,18 @@ import importlib.metadata, importlib.util, json, os
 import onnxruntime
 errors = []
 for name in ("quantization", "tools", "transformers", "backend", "datasets"):
-    try:
-        importlib.import_module("onnxruntime." + name)
-    except ModuleNotFoundError as error:
-        errors.append([error.name, str(error)])
+    for statement in (f"import onnxruntime.{name}", f"from onnxruntime import {name}"):
+        try:
+            exec(statement)
+        except ModuleNotFoundError as error:
+            errors.append([name, str(error)])
+    assert not hasattr(onnxruntime, name)
 session = onnxruntime.InferenceSession(os.environ["MODEL"])
 print(json.dumps([importlib.metadata.version("onnxruntime"), importlib.util.find_spec("onnxruntime").name,
                   importlib.util.find_spec("onnxruntime.training") is None, errors,
                   [arg.name for arg in session.get_inputs()]]))""",
                    "-S", environment={**without_onnxruntime, "MODEL": str(folder / "net.onnx")})
     *rest, errors, inputs = told
-    assert rest == ["1.31.1", "onnxruntime", True] and inputs == ["x", "y"] and len(errors) == 5
+    assert rest == ["1.31.1", "onnxruntime", True] and inputs == ["x", "y"] and len(errors) == 10
     for name, message in errors:
-        assert name in message and "pip install onnxruntime" in message
+        assert f"onnxruntime.{name} " in message and "pip install onnxruntime" in message
