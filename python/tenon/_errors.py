@@ -89,9 +89,9 @@ class DeviceReset(_Coded):
     pass
 
 
-class InvalidModel(InvalidProtobuf, InvalidGraph, Fail):
-    """The file is not a valid model. onnxruntime tells broken bytes, graphs and the rest apart; Tenon does not, so
-    this is caught under all three names."""
+class InvalidModel(InvalidProtobuf, InvalidGraph, InvalidArgument, Fail):
+    """The file is not a valid model. onnxruntime tells broken bytes, broken graphs, graphs that are not there and the
+    rest apart; Tenon does not, so this is caught under all four names."""
 
 
 class UnsupportedModel(NotImplemented, InvalidGraph, Fail):

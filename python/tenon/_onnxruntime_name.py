@@ -32,7 +32,8 @@ class ExplainMissing(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError(
                 f"Tenon stands in for onnxruntime and takes {fullname} from an installed onnxruntime package, of which "
                 "it uses the Python files alone. There is none here; install it with: pip install onnxruntime",
-                name=fullname)
+                # Not fullname: `from onnxruntime import quantization` passes over an error that names what it asks for.
+                name="onnxruntime")
 
 
 def for_child_processes():

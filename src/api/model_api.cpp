@@ -91,6 +91,7 @@ Result<LoadOptions> read_load_options(const tn_options* options) {
 Status check_weight_names(const ImportOptions& options, const wire::Graph& graph) {
   std::set<std::string_view> names;
   for (const wire::TensorProto& t : graph.initializers) names.insert(t.name);
+  for (const wire::SparseTensorProto& t : graph.sparse_initializers) names.insert(t.values.name);
   for (const auto& [name, tensor] : options.weights)
     if (!names.contains(name)) return error(Code::NotFound, "the model has no initializer called '{}'", name);
   return {};

@@ -23,7 +23,7 @@ std::string in_folder(const std::string& folder, const std::string& name) {
 // The file that a model was made from, by name and hash; "" and the reason when it is not found.
 std::string find_source(const Json& model, const std::vector<std::string>& folders, std::string& reason) {
   const std::string& name = model["source_file"].text();
-  reason = fmt::format("'{}' was not found", name);
+  reason = fmt::format("'{}' was not found; name its folder with --source-dir", name);
   if (name.empty()) reason = "the model came from memory";
   for (const std::string& folder : folders) {
     const std::string path = in_folder(folder, name);
@@ -138,6 +138,11 @@ void print_numbers(const Json& number, Console& console) {
     console.print("  tried with " + shapes + "\n");
 }
 
+std::string guards_text(int64_t guards) {
+  if (guards == 0) return "no guards to check";
+  return guards == 1 ? "1 guard holds" : fmt::format("{} guards hold", guards);
+}
+
 void print_group(const Json& result, Console& console) {
   const bool good = result["good"].boolean();
   std::string names;
@@ -147,9 +152,9 @@ void print_group(const Json& result, Console& console) {
   if (!result["error"].is_null()) console.print("  " + printable(result["error"].text()) + "\n");
   const Json& checked = result["checked"];
   if (!checked.is_null())
-    console.print(fmt::format("  every byte checked; {} of {} packed weights made again from their sources; {} hold\n",
+    console.print(fmt::format("  every byte checked; {} of {} packed weights made again from their sources; {}\n",
                               checked["recomputed"].plain(), checked["packed"].plain(),
-                              counted(checked["guards"].integer(), "guard")));
+                              guards_text(checked["guards"].integer())));
   for (const Json& number : result["numbers"].items()) print_numbers(number, console);
 }
 

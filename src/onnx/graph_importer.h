@@ -86,7 +86,11 @@ class GraphImporter {
   Status import_inputs(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top);
   Status import_initializers(const wire::Graph& wire_graph, bool is_top, ListedInitializers& listed);
   Status add_initializer(std::string_view name, Constant constant, ListedInitializers& listed);
+  Result<std::optional<Tensor>> given_tensor(std::string_view name, int64_t data_type, const std::vector<int64_t>& dims,
+                                             bool is_top) const;
+  // The caller's tensor when there is one, else the file's.
   Result<Constant> initializer_constant(const wire::TensorProto& proto, bool is_top);
+  Result<Constant> initializer_constant(const wire::SparseTensorProto& proto, bool is_top);
   Status share_as_literal(ConstantId known, Constant& constant);
   Status check_declared(const wire::Graph& wire_graph, bool is_top);
   // The type a value is declared with; its element types must be ones that ONNX has.

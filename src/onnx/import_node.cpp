@@ -181,6 +181,10 @@ std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const s
   return body;
 }
 
+void ImportNode::warn(std::string_view text) {
+  importer_.model().warn(fmt::format("node '{}' ({}): {}", name(), node_.op_type, text));
+}
+
 const Tensor* ImportNode::required_constant(ValueId v) {
   if (v == kNone) return nullptr;
   if (Constant* constant = importer_.graph().constant(v))

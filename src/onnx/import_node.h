@@ -47,6 +47,9 @@ class ImportNode {
   // A sub-graph attribute. input_types: what is known of its inputs beyond what it declares (may be shorter).
   std::shared_ptr<Graph> body_attribute(std::string_view name, const std::vector<Type>& input_types);
 
+  // Something that is odd about the node and whose meaning is clear.
+  void warn(std::string_view text);
+
   // Inputs: kNone for an absent one.
   size_t input_count() const { return inputs_.size(); }
   ValueId input(size_t i) const {

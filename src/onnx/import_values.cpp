@@ -29,17 +29,32 @@ bool has_unknown_inside(const Type& type) {
 
 }  // namespace
 
-// The caller's tensor when there is one, else the file's.
-Result<Constant> GraphImporter::initializer_constant(const wire::TensorProto& proto, bool is_top) {
+// The caller's tensor for an initializer of this type, or nothing when the file's counts.
+Result<std::optional<Tensor>> GraphImporter::given_tensor(std::string_view name, int64_t data_type,
+                                                          const std::vector<int64_t>& dims, bool is_top) const {
   const auto& weights = model_.options.weights;
-  auto given = is_top ? weights.find(std::string(proto.name)) : weights.end();
-  if (given == weights.end()) return constant_of(proto, model_.names.of(proto));
+  const auto given = is_top ? weights.find(std::string(name)) : weights.end();
+  if (given == weights.end()) return std::optional<Tensor>();
   const Tensor& tensor = given->second;
-  if (static_cast<int64_t>(tensor.dtype()) != proto.data_type || tensor.dims() != proto.dims)
+  if (static_cast<int64_t>(tensor.dtype()) != data_type || tensor.dims() != dims)
     return invalid_argument("it is {}{} in the model, the tensor given for it is {}{}",
-                            dtype_name(static_cast<DType>(proto.data_type)), shape_text(to_shape(proto.dims)),
+                            dtype_name(static_cast<DType>(data_type)), shape_text(to_shape(dims)),
                             dtype_name(tensor.dtype()), shape_text(to_shape(tensor.dims())));
-  return Constant::of(model_.names.of(proto), tensor);
+  return std::optional(tensor);
+}
+
+Result<Constant> GraphImporter::initializer_constant(const wire::TensorProto& proto, bool is_top) {
+  TN_ASSIGN_OR_RETURN(auto given, given_tensor(proto.name, proto.data_type, proto.dims, is_top));
+  if (given) return Constant::of(model_.names.of(proto), std::move(*given));
+  return constant_of(proto, model_.names.of(proto));
+}
+
+Result<Constant> GraphImporter::initializer_constant(const wire::SparseTensorProto& proto, bool is_top) {
+  TN_ASSIGN_OR_RETURN(auto given, given_tensor(proto.values.name, proto.values.data_type, proto.dims, is_top));
+  if (given) return Constant::of(model_.names.of(proto.values), std::move(*given));
+  TN_ASSIGN_OR_RETURN(Tensor dense, wire::densify(proto, model_.model.bytes, model_.model.external.get(),
+                                                  model_.options.max_dense_bytes));
+  return Constant::of(model_.names.of(proto.values), std::move(dense));
 }
 
 Status GraphImporter::add_initializer(std::string_view name, Constant constant, ListedInitializers& listed) {
@@ -64,10 +79,10 @@ Status GraphImporter::import_initializers(const wire::Graph& wire_graph, bool is
     TN_RETURN_IF_ERROR(add_initializer(t.name, std::move(*constant), listed));
   }
   for (const wire::SparseTensorProto& t : wire_graph.sparse_initializers) {
-    auto dense = wire::densify(t, model_.model.bytes, model_.model.external.get(), model_.options.max_dense_bytes);
-    if (!dense.ok()) return std::move(dense).status().in("sparse initializer '" + std::string(t.values.name) + "'");
-    Constant constant = Constant::of(model_.names.of(t.values), std::move(*dense));
-    TN_RETURN_IF_ERROR(add_initializer(t.values.name, std::move(constant), listed));
+    auto constant = initializer_constant(t, is_top);
+    if (!constant.ok())
+      return std::move(constant).status().in("sparse initializer '" + std::string(t.values.name) + "'");
+    TN_RETURN_IF_ERROR(add_initializer(t.values.name, std::move(*constant), listed));
   }
   return {};
 }

@@ -34,8 +34,11 @@ Status export_sources(const Image& image, const std::string& path) {
   if (!unwritable.empty())
     return unsupported("safetensors has no form for these weights, so nothing was written:{}", unwritable);
   if (!missing.empty())
-    return error(Code::NotFound, "these weights are neither in the compiled model nor where they came from:{}",
-                 missing);
+    return error(
+        Code::NotFound,
+        "these weights are not in the compiled model, and the files they came from were not found beside it; name "
+        "the folder of these files (source_dir):{}",
+        missing);
   return wire::write_safetensors(path, tensors);
 }
 

@@ -123,7 +123,7 @@ class FileImage final : public Image {
       if (tensor.ok()) return tensor;
       reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", tensor.status().to_string());
     }
-    return error(Code::NotFound, "the source '{}' is not to be had: {}", record.info.name, reasons);
+    return error(Code::NotFound, "the source '{}' was not found: {}", record.info.name, reasons);
   }
   Result<Tensor> from_folder(const std::string& folder, const SourceRecord& record) const {
     TN_ASSIGN_OR_RETURN(auto files, source_files(folder, record.file));

@@ -235,7 +235,7 @@ Status settle_sources(const Program& program, WeightSnapshot& snapshot, const st
   return {};
 }
 
-// Why slots could not be made: every weight whose bytes are not to be had, not just the first one met.
+// Why slots could not be made: every weight whose bytes are missing, not just the first one met.
 Status explain(Status failure, const Program& program, const WeightSnapshot& snapshot, const std::vector<size_t>& slots,
                const std::vector<bool>& changed) {
   std::set<int32_t> needed;
@@ -252,11 +252,14 @@ Status explain(Status failure, const Program& program, const WeightSnapshot& sna
     if (!changed[index]) stays = true;
   }
   if (missing.empty()) return failure;
-  return Status(failure.code(), fmt::format("the elements of some weights are not to be had{}:{}",
-                                            stays ? "; those that stay are packed with new ones: give them too, or the "
-                                                    "folder where they are"
-                                                  : "",
-                                            missing));
+  return Status(
+      failure.code(),
+      fmt::format("{}:{}",
+                  stays ? "these weights are packed together with the ones you replace, and their values were "
+                          "not found; add them to the new set, or name the folder of the files they came "
+                          "from (source_dir)"
+                        : "the values of these weights cannot be read",
+                  missing));
 }
 
 // A tensor of a source in the shape that the program knows it in.

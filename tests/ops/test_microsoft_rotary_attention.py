@@ -2,10 +2,10 @@
 MultiHeadAttention and RotaryEmbedding instead, which are what it is compared with."""
 
 import numpy as np
-import onnxruntime
 import pytest
-from microsoft_models import ONNX_TYPES, assert_close, normal, run_tenon
+from microsoft_models import ONNX_TYPES, assert_close, compare_with_onnxruntime, normal, run_tenon
 from onnx import helper, numpy_helper
+from oracles.peer import run_peer
 
 BATCH, LENGTH, HEADS, SIZE, FEATURES = 2, 5, 2, 8, 6
 WIDTH = HEADS * SIZE
@@ -55,8 +55,7 @@ def expected_of(inputs, rotated, unidirectional):
     weights = [numpy_helper.from_array(value, name) for name, value in constants.items()]
     opsets = [helper.make_opsetid("", 18), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(helper.make_graph(nodes, "g", declared, results, weights), opset_imports=opsets, ir_version=9)
-    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-    y, key, value = session.run(None, feeds)
+    y, key, value = run_peer(model.SerializeToString(), feeds)
     return y, np.stack([key, value])
 
 
@@ -113,6 +112,9 @@ def test_an_attention_bias_covers_past_and_new_keys(rng):
     plain = run_tenon("MultiHeadAttention", inputs, num_heads=HEADS)
     inputs["attention_bias"] = np.zeros((1, 1, LENGTH, 3 + LENGTH), np.float32)
     assert_close(run_tenon("MultiHeadAttention", inputs, num_heads=HEADS)[0], plain[0])
+    for shape in ((1, 1), (BATCH, 1), (1, HEADS), (BATCH, HEADS)):
+        inputs["attention_bias"] = normal(rng, *shape, LENGTH, 3 + LENGTH)
+        compare_with_onnxruntime("MultiHeadAttention", inputs, 3, num_heads=HEADS)
     for mask in (None, np.ones((BATCH, 3 + LENGTH), np.int32)):
         inputs |= {"attention_bias": np.zeros((1, 1, LENGTH, LENGTH), np.float32), "key_padding_mask": mask}
         with pytest.raises(Exception, match=r"shape \[1, 1, 5, 5\] does not fit"):

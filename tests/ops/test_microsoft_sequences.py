@@ -223,6 +223,10 @@ def test_causal_convolution_keeps_its_last_states(rng, window):
 
 def test_causal_convolution_refuses_what_does_not_fit(rng):
     inputs = {"input": normal(rng, BATCH, 3, LENGTH), "weight": normal(rng, 3, 1, 4)}
-    for attributes, message in [({"ndim": 2}, "ndim is 2"), ({"state_window": 9}, "state_window is 9")]:
+    compare_with_onnxruntime("CausalConvWithState", inputs, 2, dilation=1, channels_last=0)
+    for attributes, message in [
+        ({"ndim": 2}, "ndim is 2"), ({"state_window": 9}, "state_window is 9"), ({"dilation": 2}, "dilation is 2"),
+        ({"channels_last": 1}, "channels_last is set"),
+    ]:  # fmt: skip
         with pytest.raises(Exception, match=message):
             run_tenon("CausalConvWithState", inputs, 2, **attributes)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import onnx
-import onnxruntime
 import pytest
 import tenon
-from movement_models import check, check_same, ints, run, run_onnxruntime
+from movement_models import check, check_same, ints, model_of, run, run_onnxruntime
 from onnx.reference import ReferenceEvaluator
+from oracles.peer import run_peer
 
 SIGNS = [np.int8, np.uint8]
 REDUCTIONS = ["ReduceL1", "ReduceL2", "ReduceLogSumExp", "ReduceMax", "ReduceMean", "ReduceMin", "ReduceProd", "ReduceSum"]
@@ -61,10 +61,27 @@ def test_squeeze_of_an_empty_attribute():
     info = onnx.helper.make_tensor_value_info("x", 1, x.shape)
     graph = onnx.helper.make_graph([node], "g", [info], [onnx.helper.make_empty_tensor_value_info("y")])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 11)], ir_version=8)
-    for engine in (tenon, onnxruntime):
-        (y,) = engine.InferenceSession(model.SerializeToString()).run(None, {"x": x})
+    data = model.SerializeToString()
+    results = tenon.InferenceSession(data).run(None, {"x": x}) + run_peer(data, {"x": x})
+    for y in results + ReferenceEvaluator(model).run(None, {"x": x}):
         np.testing.assert_array_equal(y, x.ravel())
-    np.testing.assert_array_equal(ReferenceEvaluator(model).run(None, {"x": x})[0], x.ravel())
+
+
+def test_a_split_that_does_not_name_its_last_parts():
+    """num_outputs says how many there are. onnxruntime makes as many as have names."""
+    x = np.arange(7, dtype=np.float32)
+    for outputs in (1, 2):
+        for actual, expected in zip(run("Split", [x], 18, outputs=outputs, num_outputs=3), [x[:3], x[3:6]]):
+            np.testing.assert_array_equal(actual, expected)
+        theirs = run_onnxruntime("Split", [x], 18, outputs=outputs, num_outputs=3)
+        assert sum(len(part) for part in theirs) == 7
+    np.testing.assert_array_equal(by_the_standard("Split", [x], 18, num_outputs=3)[0], x[:3])
+    (warning,) = tenon.Model.load(model_of("Split", [x], 18, num_outputs=3)).warnings
+    assert "num_outputs is 3, of which 1 are named" in warning
+    with pytest.raises(Exception, match="num_outputs is 1000000000, the node has 1 outputs"):
+        run("Split", [x], 18, num_outputs=1000000000)
+    with pytest.raises(Exception, match="num_outputs is 1, the node has 2 outputs"):
+        run("Split", [x], 18, outputs=2, num_outputs=1)
 
 
 TEXTS = np.array(["", "a,b", ",", "a", "a,,b"], object)

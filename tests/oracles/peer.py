@@ -2,6 +2,7 @@
 
 import onnx
 import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as native
 
 from oracles.saturation import may_be_fused, unsafe_products
 
@@ -15,10 +16,25 @@ def run_peer(model, feeds, optimize=True):
     CPUs without VNNI: `exact_integers` is the oracle of these."""
     proto = onnx.load_from_string(model)
     refuse_inexact(proto, feeds)
-    session = onnxruntime.InferenceSession(
-        model, peer_options(optimize and not may_be_fused(proto)), providers=["CPUExecutionProvider"]
-    )
-    return session.run(None, feeds)
+    return load_in_peer(model, optimize and not may_be_fused(proto)).run(None, feeds)
+
+
+def peer_refusal(model):
+    """Why onnxruntime does not load a model (bytes); empty when it does."""
+    try:
+        load_in_peer(model)
+    except Exception as error:  # its classes have no base of their own
+        return str(error)
+    return ""
+
+
+def peer_ops(domain):
+    """The names of all ops of a domain that onnxruntime has a declaration of."""
+    return sorted({schema.name for schema in native.get_all_operator_schema() if schema.domain == domain})
+
+
+def load_in_peer(model, optimize=True):
+    return onnxruntime.InferenceSession(model, peer_options(optimize), providers=["CPUExecutionProvider"])
 
 
 def refuse_inexact(model, feeds):

@@ -10,9 +10,10 @@ from onnx import numpy_helper
 
 SAFE_LOW, SAFE_HIGH = -64, 63
 
-# Where an op keeps the operands that take the part of the weights.
+# Where an op keeps the operands that may take the signed part. ConvInteger multiplies weights by images, so there it is
+# signed images with unsigned weights that saturate; QLinearConv is the other way round.
 WEIGHT_INPUTS = {
-    "MatMulInteger": (1,), "ConvInteger": (1,), "QLinearMatMul": (3,), "QLinearConv": (3,), "QGemm": (3,),
+    "MatMulInteger": (1,), "ConvInteger": (0, 1), "QLinearMatMul": (3,), "QLinearConv": (3,), "QGemm": (3,),
     "MatMulIntegerToFloat": (1,), "DynamicQuantizeMatMul": (1,), "QAttention": (1,), "DynamicQuantizeLSTM": (1, 2),
 }  # fmt: skip
 GRAPH_TYPES = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
@@ -31,13 +32,13 @@ def unsafe_products(model, feeds):
     nodes = list(all_nodes(model, known))
     found = []
     for node in nodes:
-        if node.op_type == "MatMulNBits" and any(a.name == "accuracy_level" and a.i == 4 for a in node.attribute):
-            found.append("MatMulNBits with accuracy_level 4, which multiplies bytes")
+        if node.op_type.startswith("MatMulNBits") and any(a.name == "accuracy_level" and a.i == 4 for a in node.attribute):
+            found.append(f"{node.op_type} with accuracy_level 4, which multiplies bytes")
         for index in WEIGHT_INPUTS.get(node.op_type, ()):
             name = node.input[index]
             problem = unsafe_weights(known[name]) if name in known else unsafe_type(model, name)
             if problem:
-                found.append(f"{node.op_type} with weights '{name}', {problem}")
+                found.append(f"{node.op_type} with operand '{name}', {problem}")
     return found
 
 

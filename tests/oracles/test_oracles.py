@@ -38,8 +38,22 @@ def test_the_peer_is_not_asked_for_products_that_saturate(op_type, constant, val
     weights = np.array([[0], [value], [0], [0]], np.int8)
     model = product_model(op_type, weights, constant, WEIGHT_INPUTS[op_type][-1])
     feeds = {"x": np.full((1, 4), 255, np.uint8)} | ({} if constant else {"w": weights})
-    with pytest.raises(InexactOracle, match=f"{op_type} with weights 'w'"):
+    with pytest.raises(InexactOracle, match=f"{op_type} with operand 'w'"):
         run_peer(model, feeds)
+
+
+@pytest.mark.parametrize("constant", [False, True])
+def test_signed_images_with_unsigned_weights_count(constant):
+    x, w = np.full((1, 2, 3, 3), SAFE_HIGH + 1, np.int8), np.full((1, 2, 1, 1), 255, np.uint8)
+    declared = [helper.make_tensor_value_info("x", TensorProto.INT8, x.shape)]
+    if not constant:
+        declared.append(helper.make_tensor_value_info("w", TensorProto.UINT8, w.shape))
+    weights = [numpy_helper.from_array(w, "w")] if constant else []
+    node = helper.make_node("ConvInteger", ["x", "w"], ["y"])
+    graph = helper.make_graph([node], "g", declared, [helper.make_empty_tensor_value_info("y")], weights)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9).SerializeToString()
+    with pytest.raises(InexactOracle, match="ConvInteger with operand 'x'"):
+        run_peer(model, {"x": x} | ({} if constant else {"w": w}))
 
 
 NESTED = """<ir_version: 9, opset_import: ["" : 18]>

@@ -79,9 +79,10 @@ print(json.dumps([
     spec.name, spec.origin == onnxruntime.__file__, onnxruntime.version, onnxruntime.get_version_string(),
     onnxruntime.capi._pybind_state.get_version_string(), validation.get_package_name_and_version_info(),
     onnxruntime.package_name, onnxruntime.get_build_info().split()[0],
+    str(importlib.metadata.distribution("onnxruntime").locate_file("onnxruntime/__init__.py")) == spec.origin,
 ]))""")
     assert told == ["1.31.1", "onnxruntime", "onnxruntime", True, "1.31.1", "1.31.1", "1.31.1",
-                    ["onnxruntime", "1.31.1", ""], "onnxruntime", "Tenon"]
+                    ["onnxruntime", "1.31.1", ""], "onnxruntime", "Tenon", True]
 
 
 def test_tenon_keeps_its_own_version():
@@ -221,6 +222,16 @@ def test_child_processes_get_tenon_too(tmp_path, start, installed):
     assert json.loads(done.stdout) == ["tenon._session"] * 2
 
 
+def test_children_of_another_python_that_has_no_tenon():
+    """-S stands for it: without installed packages."""
+    done = told_by("""
+import json, subprocess, sys
+done = subprocess.run([sys.executable, "-S", "-c", "import onnxruntime"], capture_output=True, text=True)
+print(json.dumps([done.returncode, done.stderr.splitlines()[-1]]))""")
+    assert done[0] == 1 and done[1].startswith("ImportError: Tenon stands in for onnxruntime, because PYTHONPATH names")
+    assert "the package tenon is not installed in" in done[1]
+
+
 def test_what_programs_pickle_can_be_read_without_the_name():
     done = run_python(*TENON, "-c", """
 import pickle, onnxruntime
@@ -256,16 +267,18 @@ import importlib.metadata, importlib.util, json, os
 import onnxruntime
 errors = []
 for name in ("quantization", "tools", "transformers", "backend", "datasets"):
-    try:
-        importlib.import_module("onnxruntime." + name)
-    except ModuleNotFoundError as error:
-        errors.append([error.name, str(error)])
+    for statement in (f"import onnxruntime.{name}", f"from onnxruntime import {name}"):
+        try:
+            exec(statement)
+        except ModuleNotFoundError as error:
+            errors.append([name, str(error)])
+    assert not hasattr(onnxruntime, name)
 session = onnxruntime.InferenceSession(os.environ["MODEL"])
 print(json.dumps([importlib.metadata.version("onnxruntime"), importlib.util.find_spec("onnxruntime").name,
                   importlib.util.find_spec("onnxruntime.training") is None, errors,
                   [arg.name for arg in session.get_inputs()]]))""",
                    "-S", environment={**without_onnxruntime, "MODEL": str(folder / "net.onnx")})
     *rest, errors, inputs = told
-    assert rest == ["1.31.1", "onnxruntime", True] and inputs == ["x", "y"] and len(errors) == 5
+    assert rest == ["1.31.1", "onnxruntime", True] and inputs == ["x", "y"] and len(errors) == 10
     for name, message in errors:
-        assert name in message and "pip install onnxruntime" in message
+        assert f"onnxruntime.{name} " in message and "pip install onnxruntime" in message

@@ -3,72 +3,15 @@
 import numpy as np
 import onnx
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 import tenon
 
+from .shape_models import CASES, shape_model
+from .storage_forms import FORMS, NODE_FORMS, as_tensor, external, raw, with_constant_nodes
 from .zoo import FLOAT, ZOO, feed, floats, node, weight
 
 PROVIDERS = ["cpu", "reference"]
-
-
-def with_initializers(model, change):
-    changed = onnx.ModelProto()
-    changed.CopyFrom(model)
-    del changed.graph.initializer[:]
-    changed.graph.initializer.extend(change(tensor) for tensor in model.graph.initializer)
-    return changed
-
-
-def raw(model, folder):
-    return with_initializers(model, lambda t: numpy_helper.from_array(numpy_helper.to_array(t), t.name))
-
-
-def typed(model, folder):
-    def change(tensor):
-        array = numpy_helper.to_array(tensor)
-        return helper.make_tensor(tensor.name, tensor.data_type, array.shape, array.ravel())
-
-    return with_initializers(model, change)
-
-
-def external(model, folder):
-    changed = raw(model, folder)
-    onnx.external_data_helper.convert_model_to_external_data(
-        changed, all_tensors_to_one_file=True, location="weights.data", size_threshold=0, convert_attribute=False)
-    path = folder / "external.onnx"
-    onnx.save(changed, path)
-    reread = onnx.load(path, load_external_data=False)
-    assert all(tensor.data_location == TensorProto.EXTERNAL for tensor in reread.graph.initializer)
-    return path
-
-
-def sparse(model, folder):
-    """Every initializer that sparse tensors can express: at least one dimension, no listed input."""
-    changed = raw(model, folder)
-    inputs = {value.name for value in model.graph.input}
-    kept = []
-    for tensor in changed.graph.initializer:
-        array = numpy_helper.to_array(tensor)
-        if array.ndim == 0 or tensor.name in inputs or tensor.data_type not in (FLOAT, TensorProto.INT64):
-            kept.append(tensor)
-            continue
-        places = np.flatnonzero(array)
-        made = onnx.SparseTensorProto(dims=array.shape)
-        made.values.CopyFrom(numpy_helper.from_array(array.ravel()[places], tensor.name))
-        made.indices.CopyFrom(numpy_helper.from_array(places.astype(np.int64)))
-        changed.graph.sparse_initializer.append(made)
-    del changed.graph.initializer[:]
-    changed.graph.initializer.extend(kept)
-    return changed
-
-
-def external_in_memory(model, folder):
-    path = external(model, folder)
-    return tenon.Model.load(path.read_bytes(), files={"weights.data": (folder / "weights.data").read_bytes()})
-
-
-FORMS = {form.__name__: form for form in (typed, external, sparse, external_in_memory)}
 
 
 def compiled(model, provider):
@@ -86,7 +29,10 @@ def packed_keys(artifact):
 def same(left, right):
     assert len(left) == len(right)
     for a, b in zip(left, right):
-        assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+        if isinstance(a, list):
+            same(a, b)
+        else:
+            assert a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
 
 
 def check_same_plan(model, stored, provider):
@@ -152,19 +98,88 @@ def test_one_plan_whatever_shapes_follow_from(name, form, provider, tmp_path):
     check_same_plan(model, FORMS[form](model, tmp_path), provider)
 
 
-@pytest.mark.parametrize("name", MODELS)
-def test_values_that_the_caller_gives(name):
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", CASES)
+def test_one_plan_for_every_op_that_reads_shapes(name, form, tmp_path):
+    model = shape_model(name)
+    check_same_plan(model, FORMS[form](model, tmp_path), "cpu")
+
+
+@pytest.mark.parametrize("form", NODE_FORMS)
+@pytest.mark.parametrize("name", CASES)
+def test_one_plan_for_all_attributes_of_constant_nodes(name, form, tmp_path):
+    """A constant of a node differs from an initializer in this alone: new weights need not mention it. The key of a
+    plan covers that; all else is the same."""
+    model = shape_model(name)
+    initializers, nodes = compiled(raw(model, None), "cpu"), compiled(with_constant_nodes(model, as_tensor), "cpu")
+    other = compiled(NODE_FORMS[form](model, tmp_path), "cpu")
+    assert plan_key(other) == plan_key(nodes)
+    assert packed_keys(other) == packed_keys(nodes) == packed_keys(initializers)
+    feeds = feed(model, np.random.default_rng(3))
+    sessions = [artifact.session() for artifact in (initializers, nodes, other)]
+    expected = sessions[0].run(None, feeds)
+    for session in sessions[1:]:
+        assert output_shapes(session) == output_shapes(sessions[0])
+        same(session.run(None, feeds), expected)
+
+
+def output_shapes(session):
+    return [(output.type, output.shape) for output in session.get_outputs()]
+
+
+def values_in_place_of_initializers(model):
     """Given as onnxruntime's scripts give them, for constants that the file has as well."""
-    model = raw(MODELS[name](), None)
     options = tenon.SessionOptions()
     kept = [numpy_helper.to_array(tensor) for tensor in model.graph.initializer]
     for tensor, array in zip(model.graph.initializer, kept):
         options.add_initializer(tensor.name, tenon.OrtValue.ortvalue_from_numpy(array))
+    return model.SerializeToString(), options, kept
+
+
+def values_in_place_of_files(model):
+    """For constants whose file is nowhere."""
+    options, data = tenon.SessionOptions(), onnx.ModelProto.FromString(model.SerializeToString())
+    kept = [numpy_helper.to_array(tensor) for tensor in model.graph.initializer]
+    onnx.external_data_helper.convert_model_to_external_data(data, location="nowhere.data", size_threshold=0)
+    for tensor in data.graph.initializer:
+        if tensor.HasField("raw_data"):
+            tensor.ClearField("raw_data")
+    names = [tensor.name for tensor in data.graph.initializer]
+    options.add_external_initializers(names, [tenon.OrtValue.ortvalue_from_numpy(array) for array in kept])
+    return data.SerializeToString(), options, kept
+
+
+def values_in_place_of_sparse_ones(model):
+    data, options, kept = values_in_place_of_initializers(model)
+    return FORMS["sparse"](model, None).SerializeToString(), options, kept
+
+
+GIVEN = [values_in_place_of_initializers, values_in_place_of_files, values_in_place_of_sparse_ones]
+
+
+@pytest.mark.parametrize("given", GIVEN)
+@pytest.mark.parametrize("name", [*MODELS, *CASES])
+def test_values_that_the_caller_gives(name, given):
+    model = raw(MODELS[name]() if name in MODELS else shape_model(name), None)
+    data, options, kept = given(model)
     feeds = feed(model, np.random.default_rng(3))
-    session = tenon.InferenceSession(model.SerializeToString(), options)
+    session = tenon.InferenceSession(data, options)
     plain = tenon.InferenceSession(model.SerializeToString())
-    assert [output.shape for output in session.get_outputs()] == [output.shape for output in plain.get_outputs()]
+    assert output_shapes(session) == output_shapes(plain)
     same(session.run(None, feeds), plain.run(None, feeds))
+    session.use_weights(plain.weights)  # refused for any other plan
+
+
+def test_values_given_for_sparse_ones_count():
+    model = FORMS["sparse"](shape_model("reshape"), None).SerializeToString()
+    feeds = {"x": floats(np.random.default_rng(3), 2, 3, 4)}
+    options = tenon.SessionOptions()
+    options.add_initializer("c1", tenon.OrtValue.ortvalue_from_numpy(np.array([3, 8])))
+    np.testing.assert_array_equal(tenon.InferenceSession(model, options).run(None, feeds)[0], feeds["x"].reshape(3, 8))
+    options = tenon.SessionOptions()
+    options.add_initializer("c1", tenon.OrtValue.ortvalue_from_numpy(np.array([3, 8, 1])))
+    with pytest.raises(tenon.Error, match=r"(?s)'c1'.*int64\[2\] in the model.*int64\[3\]"):
+        tenon.InferenceSession(model, options)
 
 
 def test_shapes_are_known_from_external_constants(tmp_path):

@@ -1,4 +1,6 @@
 // Ops that move elements and whose older versions differ from the newest.
+#include <fmt/format.h>
+
 #include <limits>
 
 #include "onnx/onnx_map.h"
@@ -21,6 +23,16 @@ void import_concat(ImportNode& n) {
   n.finish(n.emit(OpId::Concat, Params::of(params), n.inputs()));
 }
 
+// How many parts a Split makes: num_outputs counts them all, and a node need not name the last ones. The bound is for
+// numbers that nobody means.
+size_t split_parts(ImportNode& n, const SplitParams& params) {
+  constexpr int64_t kMostParts = 4096;
+  const int64_t parts = params.num_outputs.value_or(0), named = static_cast<int64_t>(n.output_count());
+  if (parts <= named || parts > kMostParts) return n.output_count();
+  n.warn(fmt::format("num_outputs is {}, of which {} are named; other engines may make {} parts", parts, named, named));
+  return static_cast<size_t>(parts);
+}
+
 // Before version 13 the sizes are an attribute; version 1 also takes them as numbers of the data's type.
 void import_split(ImportNode& n) {
   ValueId sizes = n.version() < 2 || n.version() >= 13 ? n.input(1) : kNone;
@@ -30,7 +42,8 @@ void import_split(ImportNode& n) {
     else if (sizes != kNone)
       sizes = n.int_constant(constant_integers(n, sizes, "split"));
   }
-  n.finish(n.emit(OpId::Split, n.read_params(OpId::Split), {n.input(0), sizes}, n.output_count()));
+  const auto params = n.read_params<SplitParams>();
+  n.finish(n.emit(OpId::Split, Params::of(params), {n.input(0), sizes}, split_parts(n, params)));
 }
 
 // Before version 10 starts, ends and axes are attributes.

@@ -36,20 +36,28 @@ void import_group_normalization(ImportNode& n) {
   n.finish(n.emit(OpId::GroupNormalization, params, n.inputs()));
 }
 
-// Before version 17 it is onnxruntime's own op, which computes in the wider of the types of input and scale and whose
-// result has that of the scale.
-void import_layer_normalization(ImportNode& n) {
-  const Params params = Params::of(read_stashing<LayerNormalizationParams>(n));
-  std::vector<ValueId> inputs = n.inputs();
+// onnxruntime's own normalizations compute in the wider of the types of input and scale; the result has that of the
+// scale.
+void emit_with_type_of_scale(ImportNode& n, OpId op, const Params& params, std::vector<ValueId> inputs,
+                             size_t outputs) {
   const DType from = n.type(n.input(0)).dtype, to = n.type(n.input(1)).dtype;
-  const bool differ = n.version() < 17 && from != DType::Undefined && to != DType::Undefined && from != to;
+  const bool differ = from != DType::Undefined && to != DType::Undefined && from != to;
   CastParams cast;
   cast.to = to;
   const bool widens = differ && dtype_bits(to) > dtype_bits(from);
-  if (widens) inputs[0] = n.emit1(OpId::Cast, Params::of(cast), {inputs[0]});
-  auto results = n.emit(OpId::LayerNormalization, params, std::move(inputs), n.output_count());
-  if (differ && !widens) results[0] = n.emit1(OpId::Cast, Params::of(cast), {results[0]});
+  if (widens) inputs[0] = n.emit1(OpId::Cast, Params::of(cast), {n.input(0)});
+  auto results = n.emit(op, params, std::move(inputs), outputs);
+  if (differ && !widens && n.type(results[0]).dtype != to)
+    results[0] = n.emit1(OpId::Cast, Params::of(cast), {results[0]});
   n.finish(results);
+}
+
+// Before version 17 it is onnxruntime's own op.
+void import_layer_normalization(ImportNode& n) {
+  const Params params = Params::of(read_stashing<LayerNormalizationParams>(n));
+  if (n.version() < 17)
+    return emit_with_type_of_scale(n, OpId::LayerNormalization, params, n.inputs(), n.output_count());
+  n.finish(n.emit(OpId::LayerNormalization, params, n.inputs(), n.output_count()));
 }
 
 void import_rms_normalization(ImportNode& n) {
@@ -60,7 +68,7 @@ void import_rms_normalization(ImportNode& n) {
 // What onnxruntime's optimizer writes for it, in any version of the default domain.
 void import_simplified_layer_normalization(ImportNode& n) {
   const Params params = Params::of(read_stashing<LayerNormalizationParams>(n));
-  n.finish(n.emit(OpId::RMSNormalization, params, {n.input(0), n.input(1)}, 2));
+  emit_with_type_of_scale(n, OpId::RMSNormalization, params, {n.input(0), n.input(1)}, 2);
 }
 
 void import_mean_variance_normalization(ImportNode& n) {

@@ -19,7 +19,7 @@ graph (%x: float[batch, 64], %go: bool[]) {
     graph {
       return %d as "else"
     } : float[batch, 64]
-  %2, _ = TopK(%y, %1) {axis=1, largest=0} : float[batch, 3], _
+  %2, %3 = TopK(%y, %1) {axis=1, largest=0} : float[batch, 3], int64[batch, 3]
   return %2 as "out"
 }
 )";

@@ -1,6 +1,15 @@
 """Tenon under the name of onnxruntime. The version is that of the interface; `tenon.__version__` is Tenon's own."""
 
+import importlib.util as _util
+import os as _os
 import sys as _sys
+
+# Child processes inherit PYTHONPATH, and may be of another Python installation.
+if _util.find_spec("tenon") is None:
+    raise ImportError(
+        f"Tenon stands in for onnxruntime, because PYTHONPATH names '{_os.path.dirname(__path__[0])}', but the package "
+        f"tenon is not installed in '{_sys.prefix}'. Install it there, or take that folder out of PYTHONPATH to use "
+        "onnxruntime itself.", name="onnxruntime")
 
 from tenon import (  # noqa: F401
     AdapterFormat,

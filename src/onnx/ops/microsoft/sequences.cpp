@@ -40,6 +40,10 @@ void import_mrotary_embedding(ImportNode& n) {
 void import_causal_conv(ImportNode& n) {
   if (const int64_t axes = n.int_attribute("ndim", 1); axes != 1)
     return n.fail(unsupported("ndim is {}; convolutions with a state have one spatial axis", axes));
+  if (const int64_t dilation = n.int_attribute("dilation", 1); dilation != 1)
+    return n.fail(unsupported("dilation is {}; convolutions with a state read neighbours", dilation));
+  if (n.int_attribute("channels_last", 0) != 0)
+    return n.fail(unsupported("channels_last is set; convolutions with a state have their channels first"));
   n.finish(n.emit(OpId::CausalConvWithState, n.read_params(OpId::CausalConvWithState), n.inputs(), 2));
 }
 

@@ -1,0 +1,71 @@
+"""The commands of docs/guides/compile_and_swap.md, in order and as they are written there."""
+
+import json
+import pathlib
+import re
+import shlex
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from .conftest import DONE
+
+GUIDE = (pathlib.Path(__file__).parents[2] / "docs" / "guides" / "compile_and_swap.md").read_text()
+ROWS = {"prefill": 12, "decode": 1}
+
+
+def stage(path, rows, weights):
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["a"]), helper.make_node("Add", ["a", "b"], ["y"])], "stage",
+        [helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [rows, 16])],
+        [helper.make_tensor_value_info("y", onnx.TensorProto.FLOAT, [rows, 8])],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10), path)
+
+
+def safetensors(path, weights):
+    header, body = {}, b""
+    for name, array in weights.items():
+        header[name] = {"dtype": "F32", "shape": list(array.shape), "data_offsets": [len(body), len(body) + array.nbytes]}
+        body += array.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + body)
+
+
+def weights_of(seed):
+    rng = np.random.default_rng(seed)
+    return {"w": rng.standard_normal((16, 8), np.float32), "b": rng.standard_normal(8, np.float32)}
+
+
+def commands():
+    """Lines of the guide that are commands, without what follows a #."""
+    lines = re.findall(r"^    (?:\$ )?(tenon .*)$", GUIDE, re.M)
+    return [shlex.split(line, comments=True)[1:] for line in lines]
+
+
+def test_the_commands_work_as_written(tenon, tmp_path):
+    for name, rows in ROWS.items():
+        stage(tmp_path / f"{name}.onnx", rows, weights_of(1))
+    stage(tmp_path / "tuned.onnx", ROWS["decode"], weights_of(3))
+    safetensors(tmp_path / "tuned.safetensors", weights_of(2))
+    assert [command[0] for command in commands()] == ["compile"] + ["weights"] * 5
+    printed = {}
+    for command in commands():
+        result = tenon(*command)
+        assert result.code == DONE, (command, result.err)
+        printed[" ".join(command[:2])] = result.out
+    assert "wrote out/decode_ctx.onnx" in printed["compile -m"] and "was tried with" in printed["compile -m"]
+    # What `weights set DIR` put in is what `export` takes out.
+    assert (tmp_path / "weights.safetensors").read_bytes().endswith(weights_of(2)["w"].tobytes())
+    assert tenon("verify", "out", "--source-dir", ".").code == DONE
+
+
+def test_what_is_missing_says_where_it_is_looked_for(tenon, tmp_path):
+    stage(tmp_path / "decode.onnx", 1, weights_of(1))
+    assert tenon("compile", "-m", "decode.onnx", "--output-dir", "out").code == DONE
+    refused = tenon("weights", "export", "out/decode_ctx.onnx", "-o", "w.safetensors")
+    assert refused.code != DONE and "'w': the source 'w' was not found" in refused.err and "source_dir" in refused.err
+    shown = tenon("verify", "out")
+    assert "'decode.onnx' was not found; name its folder with --source-dir" in shown.out
+    assert "no guards to check" in shown.out
