@@ -158,9 +158,7 @@ class GraphKnowledge final : public InferKnowledge {
     if ((*graph_.constants)[static_cast<size_t>(id)].asker.empty())
       graph_.note_asked(id, fmt::format("the shape rule of node '{}' ({})", node_.name, op_def(node_.op).name));
   }
-  void pass_on(const std::vector<ConstantId>& from) {
-    passed_on_.insert(passed_on_.end(), from.begin(), from.end());
-  }
+  void pass_on(const std::vector<ConstantId>& from) { passed_on_.insert(passed_on_.end(), from.begin(), from.end()); }
 
   Graph& graph_;
   const GraphNode& node_;

@@ -20,8 +20,8 @@ using ValueId = int32_t;
 using ConstantId = int32_t;
 inline constexpr int32_t kNone = -1;
 
-// What a rule may look at of its own accord. It is counted in bytes of elements, so that a plan does not depend on where
-// a model keeps them: in the message, in typed fields, sparse, in a file beside it, or in the caller's memory.
+// What a rule may look at of its own accord. It is counted in bytes of elements, so that a plan does not depend on
+// where a model keeps them: in the message, in typed fields, sparse, in a file beside it, or in the caller's memory.
 inline constexpr int64_t kMostAskedBytes = 1024;
 
 // A constant of the model. Shared by all graphs of a model, so a body and its parent can read one weight.
@@ -97,8 +97,8 @@ struct Graph {
   // The constant that a value is, or null.
   Constant* constant(ValueId v);
   const Constant* constant(ValueId v) const;
-  // The elements of a constant that somebody asked for already, or null. For looking only: nothing of the compiled model
-  // may follow from them.
+  // The elements of a constant that somebody asked for already, or null. For looking only: nothing of the compiled
+  // model may follow from them.
   const Tensor* elements_at_hand(ValueId v) const;
   // The elements of a small constant, or null, for deciding what the compiled model does. The asker is remembered, and
   // with it that other values may need another plan. Elements that cannot be read make compiling fail.
