@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from . import models
-from .conftest import DONE, FAILED, USAGE
+from .conftest import CANNOT_RUN, DONE, FAILED, USAGE
 
 
 def image(path, flat=None):
@@ -76,7 +76,7 @@ class TestShapes:
         image(tmp_path / "m.onnx", flat=900)
         validation = tenon("compile", "-m", "m.onnx", "--format", "json").json["models"][0]["validation"]
         assert validation["verdict"] == "same"
-        assert shapes_of(validation["tried"]) == [{"x": "float[1, 3, 32, 32]"}, {"x": "float[2, 3, 32, 32]"}]
+        assert shapes_of(validation["tried"]) == [{"x": "float[1, 3, 32, 32]"}, {"x": "float[2, 3, 31, 31]"}]
 
     def test_fixed_shapes_are_tried_once(self, tenon, tmp_path):
         models.identity(tmp_path / "m.onnx", shape=(3,))
@@ -123,6 +123,15 @@ class TestShapes:
         validation = result.json["models"][0]["validation"]
         assert result.code == DONE and validation["verdict"] == "inconclusive"
         assert all("refused" in entry for entry in validation["tried"]) and len(validation["tried"]) > 1
+        # All commands say so.
+        (number,) = tenon("verify", "m_ctx.onnx", "--format", "json").json["groups"][0]["numbers"]
+        result = tenon("verify", "m.onnx", "--format", "json")
+        for entry in (number, result.json):
+            assert entry["verdict"] == "inconclusive" and "the reference cannot run it" in entry["message"]
+            assert [e["inputs"] for e in entry["tried"]] == [e["inputs"] for e in validation["tried"]]
+        assert result.code == CANNOT_RUN
+        result = tenon("verify", "m.onnx")
+        assert result.code == CANNOT_RUN and result.out.startswith("inconclusive: m.onnx") and "--shape" in result.err
 
 
 class TestFlags:

@@ -318,6 +318,7 @@ void warn_of_open_weights(const Json& result, const Console& console) {
 
 Exit set_weights(const WeightFlags& flags, Console& console) {
   check_target_flags(flags);
+  console.progress("reading " + flags.from);
   const tenon::Source source = open_source(flags.from);
   // What a stopped command left half-replaced would otherwise count as two groups.
   if (flags.in_place && is_folder(flags.path))
