@@ -241,6 +241,22 @@ class TestReport:
         text = tenon("compile", "-m", "m.onnx", "--output-dir", "out").out
         assert "stored in 2 forms: table: 2.0 KiB as rows" in text
 
+    def test_what_is_folded_into_another_weight_is_not_stored_with_it(self, tenon, tmp_path):
+        def conv(path, scale):
+            norm = ["gamma", "beta", "mean", "variance"]
+            nodes = [helper.make_node("Conv", ["x", "filter"], ["c"]),
+                     helper.make_node("BatchNormalization", ["c", *norm], ["y"])]
+            weights = models.weights_of({"filter": (4, 3, 3, 3)}) | {name: np.ones(4, np.float32) for name in norm}
+            weights["filter"] *= np.float32(scale)
+            models.save(path, nodes, [models.tensor("x", ["n", 3, 8, 8])], [models.tensor("y", None)], weights)
+
+        conv(tmp_path / "a.onnx", 1)
+        assert tenon("compile", "-m", "a.onnx", "--format", "json").json["group"]["stored_twice"] == []
+        # Two weights of one name are not one weight in two forms.
+        conv(tmp_path / "b.onnx", 2)
+        both = ["compile", "-m", "a.onnx", "-m", "b.onnx", "--output-dir", "out", "--format", "json"]
+        assert tenon(*both).json["group"]["stored_twice"] == []
+
     def test_threads_of_the_command_line_beat_the_configuration(self, tenon, linear, tmp_path):
         (tmp_path / "c.json").write_text(json.dumps({"compile": {"threads": 1}}))
         command = ["compile", "-m", linear, "--config", "c.json", "--overwrite", "--format", "json"]

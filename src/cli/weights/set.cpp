@@ -210,8 +210,8 @@ class GroupBaker {
     for (size_t i = 0; i < std::min(given.size(), kShown); ++i)
       names += fmt::format("\n  '{}'{}", given[i], suggestion(given[i], known));
     if (given.size() > kShown) names += fmt::format("\n  and {} more", given.size() - kShown);
-    add_problem(fmt::format("{}: replaces no weight of these models{}{}; 'tenon weights list' shows what they have",
-                            flags_.from, names.empty() ? "" : "; it holds", names));
+    add_problem(fmt::format("{}: replaces no weight of these models; 'tenon weights list' shows what they have{}{}",
+                            flags_.from, names.empty() ? "" : ". It holds:", names));
   }
 
   void check_extra(const std::vector<NewGroup>& made) {
