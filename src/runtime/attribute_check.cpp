@@ -74,9 +74,7 @@ constexpr std::string_view kPlainAttributes[] = {"align_corners",
                                                  "transB"};
 bool is_plain(std::string_view name) { return std::ranges::find(kPlainAttributes, name) != std::end(kPlainAttributes); }
 
-bool default_depends_on_version(std::string_view name) {
-  return name == "axis" || name.ends_with("_mode");
-}
+bool default_depends_on_version(std::string_view name) { return name == "axis" || name.ends_with("_mode"); }
 // Packed convolutions keep what says where their window is.
 bool is_kept_by_fusion(std::string_view name, const WeightSource::Node& node) {
   constexpr std::string_view kWindow[] = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"};
