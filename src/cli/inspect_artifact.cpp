@@ -119,6 +119,7 @@ std::string weight_program_text(const Json& programs) {
 }
 
 Exit inspect_artifact(const std::string& path, const ArtifactSections& sections, Console& console) {
+  console.progress("reading " + path);
   const ArtifactGroup group = group_of_file(path);
   const tenon::Artifact artifact = open_group(group);
   std::string wanted = "models,packed";
@@ -126,6 +127,7 @@ Exit inspect_artifact(const std::string& path, const ArtifactSections& sections,
   if (sections.weight_program) wanted += ",weight_program";
   if (sections.plan || sections.kernels) wanted += ",plan";
   const Json described = Json::parse(refusing(kFailed, path, [&] { return artifact.describe(wanted); }));
+  console.end_progress();
   if (console.is_json()) {
     Json document;
     document.set("path", path);

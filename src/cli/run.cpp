@@ -50,7 +50,9 @@ class Run final : public Command {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 
     if (profile.wanted()) profile.write(trace(run));
+    console.progress("writing " + output_);
     if (output.wanted()) write_arrays(session, outputs, console);
+    console.end_progress();
     show(session, outputs, seconds, console);
     return kDone;
   }

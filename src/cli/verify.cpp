@@ -57,8 +57,9 @@ class Verify final : public Command {
     if (second) check_same_inputs({path_, model}, {other_, *second}, shapes_);
     pair_outputs(model, expected);
     compare(model, expected, console);
-    const std::string verdict = verdict_of(rows_);
+    const std::string verdict = refusal_.empty() ? verdict_of(rows_) : "inconclusive";
     console.is_json() ? console.print_document(document(verdict)) : print_text(verdict, console);
+    if (!refusal_.empty()) return kCannotRun;
     return verdict == "different" ? kFailed : kDone;
   }
 
@@ -146,10 +147,21 @@ class Verify final : public Command {
       console.progress(fmt::format("comparing {}: set {} of {}", path_, ++sample, samples_));
       return sets.add(compare_sample(forms, by_name(maker, made, model), by_name(maker, made, expected_model)));
     };
-    refusing(kCannotRun, expected_path(), [&] { inputs.for_each(run); });
+    refusing(kCannotRun, expected_path(), [&] { try_all(inputs, run); });
     rows_ = sets.outputs();
     tried_ = inputs.tried();
     console.end_progress();
+  }
+
+  // Inputs that are made up may suit nobody, which says nothing about the model.
+  void try_all(TrialInputs& inputs, const std::function<std::string(const TrialInputs::Values&)>& run) {
+    try {
+      inputs.for_each(run);
+    } catch (const tenon::Error& error) {
+      const bool made_up = std::none_of(given_.begin(), given_.end(), [](const tenon::Value& v) { return bool(v); });
+      if (!other_.empty() || !made_up || inputs.tried().items().empty()) throw;
+      refusal_ = error.what();
+    }
   }
 
   std::vector<tn_comparison> compare_sample(const Forms& forms, const std::vector<tenon::Value>& inputs,
@@ -202,6 +214,7 @@ class Verify final : public Command {
     result.set("other", other_.empty() ? Json() : Json(other_));
     result.set("verdict", verdict);
     result.set("same", verdict != "different");
+    if (!refusal_.empty()) result.set("message", "the reference cannot run it: " + refusal_);
     result.set("samples", samples_);
     result.set("seed", seed_);
     result.set("rtol", rtol_ < 0 ? Json() : Json(rtol_));
@@ -222,6 +235,13 @@ class Verify final : public Command {
   }
 
   void print_text(const std::string& verdict, Console& console) const {
+    const std::string shapes = tried_text(tried_);
+    if (!refusal_.empty()) {
+      console.print(
+          fmt::format("{}: {} against its reference form\n", console.paint(Color::Yellow, verdict), printable(path_)));
+      if (!shapes.empty()) console.print("tried with " + shapes + "\n");
+      return console.error(in_file(path_, refusal_) + "; --dim, --shape and --input decide what it is tried with");
+    }
     Table table({"output", "type", ">max abs", ">max rel", ">cosine", "result"});
     int64_t nan = 0;
     for (const ComparedOutput& row : rows_) {
@@ -234,7 +254,7 @@ class Verify final : public Command {
     const std::string against = other_.empty() ? "its reference form" : other_;
     console.print(fmt::format("{}: {} against {}, {} of inputs\n", console.paint(color, verdict), printable(path_),
                               printable(against), counted(samples_, "set")));
-    if (const std::string shapes = tried_text(tried_); !shapes.empty()) console.print("tried with " + shapes + "\n");
+    if (!shapes.empty()) console.print("tried with " + shapes + "\n");
     if (nan > 0) console.warning(fmt::format("{} are NaN in both and count as equal", counted(nan, "element")));
     if (first_)
       console.print(fmt::format("first difference: node '{}', value '{}' {}: max abs {:.3g}, max rel {:.3g}\n",
@@ -259,6 +279,7 @@ class Verify final : public Command {
   std::vector<std::pair<size_t, size_t>> pairs_;
   std::vector<ComparedOutput> rows_;
   Json tried_;
+  std::string refusal_;  // why the reference refuses all inputs
   std::optional<Difference> first_;
 };
 

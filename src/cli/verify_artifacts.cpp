@@ -54,7 +54,7 @@ std::vector<std::string> frozen_inputs(const std::string& source, const std::str
 class GroupCheck {
  public:
   GroupCheck(const ArtifactGroup& group, const ArtifactCheck& check, const Console& console)
-      : group_(group), check_(check), threads_(make_context(console).threads()) {
+      : group_(group), check_(check), console_(console), threads_(make_context(console).threads()) {
     folders_ = {group.folder};
     folders_.insert(folders_.end(), check.source_dirs.begin(), check.source_dirs.end());
   }
@@ -111,6 +111,7 @@ class GroupCheck {
     check.seed = check_.seed;
     check.samples = check_.samples;
     check.flags = check_.flags.of(tenon::Model::load(path));
+    console_.progress(fmt::format("comparing {} with {}", path, source));
     Json entry = Json::Object{{"model", model["name"]}, {"source", source}};
     const Json compared = validate_staged(check);
     for (const auto& [key, value] : compared.entries()) entry.set(key, value);
@@ -119,6 +120,7 @@ class GroupCheck {
 
   const ArtifactGroup& group_;
   const ArtifactCheck& check_;
+  const Console& console_;
   std::vector<std::string> folders_;
   int64_t threads_;
 };
@@ -211,7 +213,7 @@ Exit verify_artifacts(const ArtifactCheck& check, Console& console) {
   const std::vector<ArtifactGroup> groups = find_groups(check.path);
   check_flags(check.flags, groups);
   for (const ArtifactGroup& group : groups) {
-    console.progress("checking " + group.paths[0]);
+    console.progress("checking every byte of " + group.paths[0]);
     Json result;
     try {
       result = GroupCheck(group, check, console).run();

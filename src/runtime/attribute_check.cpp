@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,34 +13,115 @@ namespace tenon {
 
 namespace {
 
-using Numbers = std::map<std::string, float>;
+using Attribute = WeightSource::Attribute;
+using Attributes = std::map<std::string, Attribute>;
 
-// The fields of parameters that are numbers which results are computed with. Integers decide about shapes, and are
-// in another form than in the model.
-class NumberCollector final : public FieldVisitor {
+// The fields of parameters by name, which is that of the ONNX attribute.
+class FieldCollector final : public FieldVisitor {
  public:
   using FieldVisitor::field;
-  Numbers numbers;
-  std::string activation;  // a fused one
+  Attributes fields;
 
-  void field(const char* name, float& v) override { numbers[name] = v; }
-  void field(const char* name, std::string& v) override {
-    if (std::string_view(name) == "activation") activation = v;
-  }
-  void field(const char*, int64_t&) override {}
-  void field(const char*, std::vector<int64_t>&) override {}
+  void field(const char* name, float& v) override { fields[name] = v; }
+  void field(const char* name, std::string& v) override { fields[name] = v; }
+  void field(const char* name, int64_t& v) override { fields[name] = v; }
+  void field(const char* name, std::vector<int64_t>& v) override { fields[name] = v; }
   void field(const char*, std::vector<float>&) override {}
   void field(const char*, std::vector<std::string>&) override {}
   void field(const char*, Tensor&) override {}
+
+  // A fused function, or "".
+  std::string activation() const {
+    const auto it = fields.find("activation");
+    const auto* name = it == fields.end() ? nullptr : std::get_if<std::string>(&it->second);
+    return name ? *name : "";
+  }
 
  protected:
   void optional_field(const char*, bool&) override {}
 };
 
-NumberCollector collect(OpId op, const Params& params) {
-  NumberCollector collector;
+// Integers and texts that importing leaves as they are written, in every version of every op that has them. Others are
+// in another form than in the model.
+constexpr std::string_view kPlainAttributes[] = {"align_corners",
+                                                 "approximate",
+                                                 "auto_pad",
+                                                 "axis",
+                                                 "batch_dims",
+                                                 "blocksize",
+                                                 "ceil_mode",
+                                                 "coordinate_transformation_mode",
+                                                 "count_include_pad",
+                                                 "dilations",
+                                                 "direction",
+                                                 "exclusive",
+                                                 "group",
+                                                 "input_forget",
+                                                 "kernel_shape",
+                                                 "largest",
+                                                 "linear_before_reset",
+                                                 "mode",
+                                                 "nearest_mode",
+                                                 "output_padding",
+                                                 "padding_mode",
+                                                 "pads",
+                                                 "perm",
+                                                 "reverse",
+                                                 "select_last_index",
+                                                 "size",
+                                                 "strides",
+                                                 "transA",
+                                                 "transB"};
+bool is_plain(std::string_view name) { return std::ranges::find(kPlainAttributes, name) != std::end(kPlainAttributes); }
+
+bool default_depends_on_version(std::string_view name) { return name == "axis" || name.ends_with("_mode"); }
+// Packed convolutions keep what says where their window is.
+bool is_kept_by_fusion(std::string_view name, const WeightSource::Node& node) {
+  constexpr std::string_view kWindow[] = {"auto_pad", "dilations", "group", "kernel_shape", "pads", "strides"};
+  return node.op == "Conv" && std::ranges::find(kWindow, name) != std::end(kWindow);
+}
+
+FieldCollector collect(OpId op, const Params& params) {
+  FieldCollector collector;
   op_def(op).visit_params(const_cast<void*>(params.erased()), collector);
   return collector;
+}
+
+bool is_number(const Attribute& value) { return std::holds_alternative<float>(value); }
+
+// What older versions call it.
+std::string_view newest_name(std::string_view text) {
+  return text == "bilinear" ? "linear" : text == "bicubic" ? "cubic" : text;
+}
+// Axes may be counted from the end, and lists that say what is so by default may be left out.
+bool may_be_equal(const std::vector<int64_t>& left, const std::vector<int64_t>& right) {
+  const auto is_negative = [](int64_t v) { return v < 0; };
+  return left == right || left.empty() || right.empty() || std::ranges::any_of(left, is_negative) ||
+         std::ranges::any_of(right, is_negative);
+}
+// Also when they cannot be compared.
+bool is_equal(const Attribute& left, const Attribute& right) {
+  if (left.index() != right.index()) return true;
+  if (const auto* a = std::get_if<std::string>(&left))
+    return newest_name(*a) == newest_name(std::get<std::string>(right));
+  if (const auto* a = std::get_if<int64_t>(&left)) return may_be_equal({*a}, {std::get<int64_t>(right)});
+  if (const auto* a = std::get_if<std::vector<int64_t>>(&left))
+    return may_be_equal(*a, std::get<std::vector<int64_t>>(right));
+  const float a = std::get<float>(left), b = std::get<float>(right);
+  return a == b || (a != a && b != b);
+}
+
+// Defaults of the first versions have fewer digits.
+bool is_older_default(const Attribute& left, const Attribute& right) {
+  const float *a = std::get_if<float>(&left), *b = std::get_if<float>(&right);
+  return a && b && std::abs(*a - *b) <= 1e-4f * std::abs(*a);
+}
+
+std::string text_of(const Attribute& value) {
+  if (const auto* number = std::get_if<float>(&value)) return fmt::format("{}", *number);
+  if (const auto* integer = std::get_if<int64_t>(&value)) return fmt::format("{}", *integer);
+  if (const auto* text = std::get_if<std::string>(&value)) return *text;
+  return fmt::format("[{}]", fmt::join(std::get<std::vector<int64_t>>(value), ", "));
 }
 
 // "leaky_relu" and "LeakyRelu" are one function.
@@ -96,16 +178,18 @@ class AttributeCheck {
   }
 
   void check_step(const Step& step, const WeightSource::Node& node) {
-    const NumberCollector given = collect(step.op, step.params);
-    if (op_def(step.op).name == node.op) {
-      for (const auto& [attribute, value] : given.numbers) compare(node, attribute, value);
-      return;
-    }
+    const FieldCollector given = collect(step.op, step.params);
+    const bool is_itself = op_def(step.op).name == node.op;
+    for (const auto& [attribute, value] : given.fields)
+      if (is_itself ? is_number(value) || is_plain(attribute) : is_kept_by_fusion(attribute, node))
+        compare(node, attribute, value);
+    if (is_itself) return;
     // A node that was fused into another. Its activation, or numbers that are what they are by default.
-    const bool is_activation = is_same_function(given.activation, node.op);
+    const bool is_activation = is_same_function(given.activation(), node.op);
     for (const auto& [attribute, value] : defaults_of(node)) {
-      const auto fused = given.numbers.find("activation_" + attribute);
-      if (is_activation && fused != given.numbers.end())
+      if (!is_number(value)) continue;
+      const auto fused = given.fields.find("activation_" + attribute);
+      if (is_activation && fused != given.fields.end())
         compare(node, attribute, fused->second);
       else if (!compared_.contains({node.name, attribute}) && node.op == "Gemm")
         compare(node, attribute, value);
@@ -123,26 +207,32 @@ class AttributeCheck {
       if (!tensor.ok() || tensor->dtype() != DType::Float32 || tensor->size() == 0) continue;
       for (const Step& step : plan.steps)
         if (std::ranges::find(step.inputs, plan.inputs[i].value) != step.inputs.end())
-          for (const WeightSource::Node* node : nodes_of(step)) compare(*node, literal->second, tensor->as<float>()[0]);
+          for (const WeightSource::Node* node : nodes_of(step))
+            compare(*node, literal->second, Attribute(tensor->as<float>()[0]));
     }
   }
 
-  static Numbers defaults_of(const WeightSource::Node& node) {
+  static Attributes defaults_of(const WeightSource::Node& node) {
     const auto op = op_from_name(node.op);
-    return op ? collect(*op, default_params(*op)).numbers : Numbers{};
+    return op ? collect(*op, default_params(*op)).fields : Attributes{};
   }
 
-  void compare(const WeightSource::Node& node, const std::string& attribute, float value) {
+  void compare(const WeightSource::Node& node, const std::string& attribute, const Attribute& value) {
     compared_.insert({node.name, attribute});
-    const Numbers defaults = defaults_of(node);
-    const auto given = node.numbers.find(attribute);
+    const Attributes defaults = defaults_of(node);
+    const auto given = node.attributes.find(attribute);
     const auto implied = defaults.find(attribute);
-    if (given == node.numbers.end() && implied == defaults.end()) return;
-    const float other = given != node.numbers.end() ? given->second : implied->second;
-    if (other == value || (other != other && value != value)) return;
+    const bool is_implied = given == node.attributes.end();
+    if (is_implied && (implied == defaults.end() || default_depends_on_version(attribute))) return;
+    const Attribute& other = is_implied ? implied->second : given->second;
+    if (!is_equal(other, value) && !(is_implied && is_older_default(other, value))) add(node, attribute, value, other);
+  }
+
+  void add(const WeightSource::Node& node, const std::string& attribute, const Attribute& value,
+           const Attribute& other) {
     sentences_.insert(
         fmt::format("node '{}' ({}): '{}' stays {}, in {} it is {}; compile that model to use its attributes",
-                    node.name, node.op, attribute, value, source_.where(), other));
+                    node.name, node.op, attribute, text_of(value), source_.where(), text_of(other)));
   }
 
   const Program& program_;

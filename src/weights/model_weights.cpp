@@ -56,12 +56,26 @@ class ModelWeights final : public WeightSource {
   }
 
  private:
+  static std::optional<Attribute> plain_value(const wire::Attribute& attribute) {
+    if (!attribute.ref_attr_name.empty()) return std::nullopt;
+    switch (attribute.type) {
+      case wire::AttributeType::Float:
+        return attribute.f;
+      case wire::AttributeType::Int:
+        return attribute.i;
+      case wire::AttributeType::String:
+        return std::string(attribute.s);
+      case wire::AttributeType::Ints:
+        return attribute.ints;
+      default:
+        return std::nullopt;
+    }
+  }
   static void add_nodes(const wire::Graph& graph, std::vector<Node>& result) {
     for (const wire::Node& node : graph.nodes) {
       Node& made = result.emplace_back(Node{readable_name(node), std::string(node.op_type), {}});
       for (const wire::Attribute& attribute : node.attributes)
-        if (attribute.type == wire::AttributeType::Float && attribute.ref_attr_name.empty())
-          made.numbers.emplace(attribute.name, attribute.f);
+        if (auto value = plain_value(attribute)) made.attributes.emplace(attribute.name, std::move(*value));
       for (const wire::Attribute& attribute : node.attributes)
         for (const auto& body : attribute.graphs) add_nodes(*body, result);
     }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "tensor/tensor.h"
@@ -31,10 +32,11 @@ class WeightSource {
   // Where in a file the elements lie as they are; nothing: they were made from what is in a file, or are in memory
   // only.
   virtual std::optional<FilePlace> place(const std::string& /*name*/) const { return std::nullopt; }
-  // A node of the model that the weights come from, with the attributes that are numbers with a fraction.
+  // A node of the model that the weights come from, with the attributes that are numbers, texts or lists of integers.
+  using Attribute = std::variant<float, int64_t, std::string, std::vector<int64_t>>;
   struct Node {
     std::string name, op;
-    std::map<std::string, float> numbers;
+    std::map<std::string, Attribute> attributes;
   };
   // None for files that are no models.
   virtual std::vector<Node> nodes() const { return {}; }

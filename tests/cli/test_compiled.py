@@ -138,6 +138,8 @@ def test_progress_of_what_takes_long(program, tenon, tmp_path):
     models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [size, size])], [models.tensor("y", [size, size])],
                 models.weights_of({"w": (size, size)}))
     assert "comparing m.onnx" in terminal_text(program, tmp_path, "compile", "-m", "m.onnx")
+    compared = terminal_text(program, tmp_path, "verify", "m_ctx.onnx", "--samples", "1")
+    assert "comparing m_ctx.onnx with m.onnx" in compared
     assert "comparing m.onnx: set 1 of 1" in terminal_text(program, tmp_path, "verify", "m.onnx", "--samples", "1")
     assert terminal_text(program, tmp_path, "verify", "m.onnx", "--samples", "1", "-q") == ""
     assert "comparing" not in tenon("verify", "m.onnx", "--samples", "1").err

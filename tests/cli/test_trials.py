@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from . import models
-from .conftest import DONE, FAILED, USAGE
+from .conftest import CANNOT_RUN, DONE, FAILED, USAGE
 
 
 def image(path, flat=None):
@@ -76,7 +76,7 @@ class TestShapes:
         image(tmp_path / "m.onnx", flat=900)
         validation = tenon("compile", "-m", "m.onnx", "--format", "json").json["models"][0]["validation"]
         assert validation["verdict"] == "same"
-        assert shapes_of(validation["tried"]) == [{"x": "float[1, 3, 32, 32]"}, {"x": "float[2, 3, 32, 32]"}]
+        assert shapes_of(validation["tried"]) == [{"x": "float[1, 3, 32, 32]"}, {"x": "float[2, 3, 31, 31]"}]
 
     def test_fixed_shapes_are_tried_once(self, tenon, tmp_path):
         models.identity(tmp_path / "m.onnx", shape=(3,))
@@ -123,6 +123,15 @@ class TestShapes:
         validation = result.json["models"][0]["validation"]
         assert result.code == DONE and validation["verdict"] == "inconclusive"
         assert all("refused" in entry for entry in validation["tried"]) and len(validation["tried"]) > 1
+        # All commands say so.
+        (number,) = tenon("verify", "m_ctx.onnx", "--format", "json").json["groups"][0]["numbers"]
+        result = tenon("verify", "m.onnx", "--format", "json")
+        for entry in (number, result.json):
+            assert entry["verdict"] == "inconclusive" and "the reference cannot run it" in entry["message"]
+            assert [e["inputs"] for e in entry["tried"]] == [e["inputs"] for e in validation["tried"]]
+        assert result.code == CANNOT_RUN
+        result = tenon("verify", "m.onnx")
+        assert result.code == CANNOT_RUN and result.out.startswith("inconclusive: m.onnx") and "--shape" in result.err
 
 
 class TestFlags:
@@ -231,6 +240,22 @@ class TestReport:
         assert "several forms" in (tmp_path / "r.html").read_text()
         text = tenon("compile", "-m", "m.onnx", "--output-dir", "out").out
         assert "stored in 2 forms: table: 2.0 KiB as rows" in text
+
+    def test_what_is_folded_into_another_weight_is_not_stored_with_it(self, tenon, tmp_path):
+        def conv(path, scale):
+            norm = ["gamma", "beta", "mean", "variance"]
+            nodes = [helper.make_node("Conv", ["x", "filter"], ["c"]),
+                     helper.make_node("BatchNormalization", ["c", *norm], ["y"])]
+            weights = models.weights_of({"filter": (4, 3, 3, 3)}) | {name: np.ones(4, np.float32) for name in norm}
+            weights["filter"] *= np.float32(scale)
+            models.save(path, nodes, [models.tensor("x", ["n", 3, 8, 8])], [models.tensor("y", None)], weights)
+
+        conv(tmp_path / "a.onnx", 1)
+        assert tenon("compile", "-m", "a.onnx", "--format", "json").json["group"]["stored_twice"] == []
+        # Two weights of one name are not one weight in two forms.
+        conv(tmp_path / "b.onnx", 2)
+        both = ["compile", "-m", "a.onnx", "-m", "b.onnx", "--output-dir", "out", "--format", "json"]
+        assert tenon(*both).json["group"]["stored_twice"] == []
 
     def test_threads_of_the_command_line_beat_the_configuration(self, tenon, linear, tmp_path):
         (tmp_path / "c.json").write_text(json.dumps({"compile": {"threads": 1}}))

@@ -73,6 +73,40 @@ class TestWarnings:
         assert session.run(None, {"x": x})[0].tobytes() == fresh.run(None, {"x": x})[0].tobytes()
 
 
+def single(op, attributes, weights=(), version=21):
+    inputs = ["x", *(name for name, _ in weights)]
+    nodes = [node(op, inputs, ["y"], **attributes), node("Mul", ["y", "one"], ["z"])]
+    weights = [weight("one", np.ones(1, np.float32)), *(weight(name, value) for name, value in weights)]
+    return model(nodes, [("x", FLOAT, [2, 4, 6, 6])], [("z", FLOAT, None)], weights)
+
+
+FILTER = [("w", np.ones((4, 4, 3, 3), np.float32))]
+# op, weights, attributes of one model, of the other, the one that is named
+PLAIN = [
+    ("Conv", FILTER, {"strides": [1, 1]}, {"strides": [2, 2]}, "'strides' stays [1, 1], in "),
+    ("Conv", FILTER, {"pads": [1, 1, 1, 1]}, {"pads": [2, 2, 0, 0]}, "'pads' stays [1, 1, 1, 1], in "),
+    ("Conv", FILTER, {"auto_pad": "SAME_UPPER"}, {"auto_pad": "SAME_LOWER"}, "'auto_pad' stays SAME_UPPER, in "),
+    ("Softmax", [], {"axis": 1}, {"axis": 2}, "'axis' stays 1, in "),
+    ("LRN", [], {"size": 3}, {"size": 5}, "'size' stays 3, in "),
+    ("Transpose", [], {"perm": [0, 1, 2, 3]}, {"perm": [0, 1, 3, 2]}, "'perm' stays [0, 1, 2, 3], in "),
+    ("Gelu", [], {}, {"approximate": "tanh"}, "'approximate' stays none, in "),
+    ("Gelu", [], {"approximate": "tanh"}, {}, "'approximate' stays tanh, in "),
+]
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(("op", "weights", "before", "after", "says"), PLAIN, ids=[f"{c[0]} {c[4]}" for c in PLAIN])
+def test_integers_and_texts(op, weights, before, after, says, provider, tmp_path):
+    texts, _ = swapped(single(op, before, weights), single(op, after, weights), provider, tmp_path)
+    assert len(texts) == 1 and says in texts[0]
+    for same in (before, after):
+        assert swapped(single(op, same, weights), single(op, same, weights), provider, tmp_path)[0] == []
+
+
+def test_axes_that_are_counted_from_the_end_may_be_the_same(tmp_path):
+    assert swapped(single("Softmax", {"axis": 3}), single("Softmax", {"axis": -1}), "cpu", tmp_path)[0] == []
+
+
 def test_baking_warns_too(tmp_path):
     onnx.save(network(1, epsilon=0.25), tmp_path / "other.onnx")
     artifact = tenon.compile(network().SerializeToString())

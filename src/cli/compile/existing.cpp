@@ -34,7 +34,7 @@ std::optional<ExistingResults> find_existing(const std::vector<const ModelJob*>&
     const Json context = Json::parse(tenon::describe_context_file(paths[0]));
     if (!has_same_place(context, settings, names)) return std::nullopt;
     const tenon::Artifact old = tenon::Artifact::load(paths, {{"verify_weights", "1"}});
-    ExistingResults found{context["weights_file"].text(), Json::parse(old.describe("models,packed")), {}};
+    ExistingResults found{context["weights_file"].text(), Json::parse(old.describe("models,packed,sources")), {}};
     for (const std::string& path : paths)
       found.validations.push_back(Json::parse(tenon::describe_context_file(path))["validation"].text());
     const auto& models = found.described["models"].items();

@@ -225,7 +225,7 @@ bool GroupCompiler::stage_and_publish(const tenon::Artifact& artifact, std::vect
   }
   const bool valid = !settings_.validate || validate(paths, order);
   if (valid && settings_.validate && !settings_.defer) note_verdicts(paths, order);
-  const Json described = Json::parse(artifact.describe("models,packed"));
+  const Json described = Json::parse(artifact.describe("models,packed,sources"));
   for (size_t i = 0; i < order.size(); ++i)
     order[i]->seconds += described["models"].items()[i]["seconds_spent"].number();
   // Also after a failure: a model that has changed was compared with another one.

@@ -151,6 +151,7 @@ void describe_sharing(const Json& described, std::vector<ModelJob*>& jobs, Group
   for (const Json& model : described["models"].items())
     if (by_name.contains(model["name"].text())) by_name[model["name"].text()]->steps = model["steps"].integer();
   group.tensors = described["packed"];
+  group.sources = described["sources"];
   group.packed_bytes = group.unshared_bytes = 0;
   for (const Json& tensor : group.tensors.items()) {
     const int64_t bytes = tensor["bytes"].integer();

@@ -41,6 +41,7 @@ struct GroupResult {
   std::string weights_file;  // "" when embedded
   int64_t weights_bytes = 0, packed_bytes = 0, unshared_bytes = 0;
   Json tensors;  // every packed tensor with its users
+  Json sources;  // every weight that they are made of, with its users
 };
 
 tenon::Options load_options(const CompileSettings& settings);

@@ -48,15 +48,41 @@ std::vector<std::string> written_files(const OutputNames& names, const std::vect
   return files;
 }
 
+// A weight of one name and content.
+struct StoredWeight {
+  std::string name, hash;
+  int64_t bytes = 0;
+};
+
+// The weights that a packed tensor holds: the largest it is made of. A scale that is folded into a filter is not stored
+// with it once more.
+std::vector<StoredWeight> weights_in(const Json& tensor, const Json& sources) {
+  std::vector<StoredWeight> weights;
+  int64_t largest = 0;
+  const std::string& model = tensor["models"].items()[0].text();
+  for (const Json& name : tensor["sources"].items())
+    for (const Json& source : sources.items()) {
+      const auto& users = source["models"].items();
+      if (name.text().empty() || source["name"].text() != name.text() ||
+          std::none_of(users.begin(), users.end(), [&](const Json& user) { return user.text() == model; }))
+        continue;
+      weights.push_back({name.text(), source["hash"].text(), source["bytes"].integer()});
+      largest = std::max(largest, weights.back().bytes);
+      break;
+    }
+  std::erase_if(weights, [&](const StoredWeight& weight) { return weight.bytes < largest; });
+  return weights;
+}
+
 // Weights that several kernels read in different forms, as a table of embeddings does that is also multiplied with:
 // each form takes its own bytes.
-Json stored_twice(const Json& tensors) {
-  std::vector<std::pair<std::string, Json>> forms_of;  // in the order of the file
+Json stored_twice(const Json& tensors, const Json& sources) {
+  std::vector<std::pair<StoredWeight, Json>> forms_of;  // in the order of the file
   for (const Json& tensor : tensors.items())
-    for (const Json& source : tensor["sources"].items()) {
-      if (source.text().empty()) continue;
-      auto it = std::find_if(forms_of.begin(), forms_of.end(), [&](const auto& f) { return f.first == source.text(); });
-      if (it == forms_of.end()) it = forms_of.insert(it, {source.text(), Json(Json::Array{})});
+    for (const StoredWeight& weight : weights_in(tensor, sources)) {
+      auto it = std::find_if(forms_of.begin(), forms_of.end(),
+                             [&](const auto& f) { return f.first.name == weight.name && f.first.hash == weight.hash; });
+      if (it == forms_of.end()) it = forms_of.insert(it, {weight, Json(Json::Array{})});
       const std::string& layout = tensor["layout"].text();
       it->second.push(Json::Object{{"layout", layout.empty() ? "rows" : layout},
                                    {"dtype", tensor["dtype"]},
@@ -65,8 +91,8 @@ Json stored_twice(const Json& tensors) {
                                    {"key", tensor["key"]}});
     }
   Json result(Json::Array{});
-  for (auto& [name, forms] : forms_of)
-    if (forms.items().size() > 1) result.push(Json::Object{{"weight", name}, {"forms", std::move(forms)}});
+  for (auto& [weight, forms] : forms_of)
+    if (forms.items().size() > 1) result.push(Json::Object{{"weight", weight.name}, {"forms", std::move(forms)}});
   return result;
 }
 
@@ -171,7 +197,7 @@ Json compile_report(const CompileSettings& settings, const OutputNames& names, c
     shared.set("bytes_without_sharing", group.unshared_bytes);
     shared.set("bytes_saved", group.unshared_bytes - group.packed_bytes);
     shared.set("tensors", group.tensors);
-    shared.set("stored_twice", stored_twice(group.tensors));
+    shared.set("stored_twice", stored_twice(group.tensors, group.sources));
   }
   report.set("written", list_of(written_files(names, jobs, group)));
   report.set("group", std::move(shared));

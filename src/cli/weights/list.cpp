@@ -136,12 +136,14 @@ Json list_group(const ArtifactGroup& group, const WeightFlags& flags, Console& c
 
 Exit list_weights(const WeightFlags& flags, Console& console) {
   Json groups(Json::Array{});
+  console.progress("reading the weights of " + flags.path);
   const bool compiled =
       is_folder(flags.path) || refusing(kCannotLoad, flags.path, [&] { return tenon::is_context_file(flags.path); });
   if (!compiled)
     groups.push(list_model(flags.path, flags, console));
   else
     for (const ArtifactGroup& group : find_groups(flags.path)) groups.push(list_group(group, flags, console));
+  console.end_progress();
   if (console.is_json()) console.print_document(Json::Object{{"groups", std::move(groups)}});
   return kDone;
 }

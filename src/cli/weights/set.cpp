@@ -210,8 +210,8 @@ class GroupBaker {
     for (size_t i = 0; i < std::min(given.size(), kShown); ++i)
       names += fmt::format("\n  '{}'{}", given[i], suggestion(given[i], known));
     if (given.size() > kShown) names += fmt::format("\n  and {} more", given.size() - kShown);
-    add_problem(fmt::format("{}: replaces no weight of these models{}{}; 'tenon weights list' shows what they have",
-                            flags_.from, names.empty() ? "" : "; it holds", names));
+    add_problem(fmt::format("{}: replaces no weight of these models; 'tenon weights list' shows what they have{}{}",
+                            flags_.from, names.empty() ? "" : ". It holds:", names));
   }
 
   void check_extra(const std::vector<NewGroup>& made) {
@@ -318,6 +318,7 @@ void warn_of_open_weights(const Json& result, const Console& console) {
 
 Exit set_weights(const WeightFlags& flags, Console& console) {
   check_target_flags(flags);
+  console.progress("reading " + flags.from);
   const tenon::Source source = open_source(flags.from);
   // What a stopped command left half-replaced would otherwise count as two groups.
   if (flags.in_place && is_folder(flags.path))

@@ -26,6 +26,19 @@ Accepted sequence_lengths(const ConsumerView& c, size_t i) {
   return i == kGqaPositions ? Accepted::range(0, 0) : Accepted{};
 }
 
+// Data that elements are taken from along an axis: where that is a constant column, only this column.
+Accepted gathered_data(const ConsumerView& c, int64_t axis) {
+  const auto column = c.constant(1);
+  const auto rank = c.rank(0);
+  if (!column || !rank || (axis < 0 ? axis + *rank : axis) != *rank - 1 || *rank < 2) return moved(c);
+  const int64_t width = c.extent(0, -1).value_or(0);
+  const int64_t index = static_cast<int64_t>(*column) + (*column < 0 ? width : 0);
+  Accepted accepted;
+  accepted.columns.emplace(index, moved(c));
+  accepted.columns.begin()->second.columns.clear();
+  return accepted;
+}
+
 Accepted known_words(const ConsumerView& c, const char* words, const char* numbers) {
   Accepted accepted;
   accepted.words = c.words_param(words);
@@ -38,6 +51,8 @@ Accepted known_words(const ConsumerView& c, const char* words, const char* numbe
 std::optional<Accepted> accepted_as_index(const ConsumerView& c, size_t i) {
   switch (c.node.op) {
     case OpId::Gather:
+      if (i == 0) return gathered_data(c, c.integer_param("axis", 0));
+      [[fallthrough]];
     case OpId::GatherElements:
       return i == 0 ? moved(c) : index_into(c.extent(0, c.integer_param("axis", 0)));
     case OpId::GatherND:
@@ -49,7 +64,7 @@ std::optional<Accepted> accepted_as_index(const ConsumerView& c, size_t i) {
     case OpId::TensorScatter:
       return i < 2 ? moved(c) : Accepted::range(0, 0);
     case OpId::ArrayFeatureExtractor:
-      return i == 0 ? moved(c) : index_into(c.extent(0, -1));
+      return i == 0 ? gathered_data(c, -1) : index_into(c.extent(0, -1));
     case OpId::OneHot: {
       const auto depth = c.constant(1);
       if (i == 0) return index_into(depth ? static_cast<int64_t>(*depth) : 1);

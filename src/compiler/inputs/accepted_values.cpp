@@ -16,6 +16,7 @@ void Accepted::restrict_to(const Accepted& other) {
   numeric_text |= other.numeric_text;
   if (words.empty()) words = other.words;
   if (numbers.empty()) numbers = other.numbers;
+  for (const auto& [column, accepted] : other.columns) columns[column].restrict_to(accepted);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <limits>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct Accepted {
   bool numeric_text = false;       // strings that will be read as numbers
   std::vector<std::string> words;  // strings that consumers know; empty: any
   std::vector<int64_t> numbers;    // integers that consumers know; empty: any in the range
+  // What single columns (of the last axis) hold, where consumers read them apart; empty: all columns the same.
+  std::map<int64_t, Accepted> columns;
 
   bool is_bounded() const { return low > -std::numeric_limits<double>::infinity() && is_bounded_above(); }
   bool is_bounded_above() const { return high < std::numeric_limits<double>::infinity(); }

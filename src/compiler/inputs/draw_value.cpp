@@ -82,10 +82,9 @@ std::string draw_string(const Accepted& accepted, RandomStream& random) {
   return kWords[random.next() % std::size(kWords)];
 }
 
-}  // namespace
-
-Result<Tensor> draw_tensor(DType dtype, std::vector<int64_t> dims, const Accepted& accepted, RandomStream& random,
-                           const std::shared_ptr<MemoryBudget>& budget) {
+// Without regard to columns.
+Result<Tensor> draw_alike(DType dtype, std::vector<int64_t> dims, const Accepted& accepted, RandomStream& random,
+                          const std::shared_ptr<MemoryBudget>& budget) {
   TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(dtype, std::move(dims), budget));
   if (is_integer(dtype)) {
     const std::vector<int64_t> values = draw_integers(dtype, tensor.size(), accepted, random);
@@ -124,6 +123,29 @@ Result<Tensor> draw_tensor(DType dtype, std::vector<int64_t> dims, const Accepte
         element = static_cast<T>(draw_number(accepted, random));
     }
   });
+  return tensor;
+}
+
+}  // namespace
+
+Result<Tensor> draw_tensor(DType dtype, std::vector<int64_t> dims, const Accepted& accepted, RandomStream& random,
+                           const std::shared_ptr<MemoryBudget>& budget) {
+  const int64_t width = dims.empty() ? 0 : dims.back();
+  TN_ASSIGN_OR_RETURN(Tensor tensor, draw_alike(dtype, std::move(dims), accepted, random, budget));
+  if (tensor.size() == 0 || is_sub_byte(dtype)) return tensor;
+  for (const auto& [column, limits] : accepted.columns) {
+    if (column < 0 || column >= width) continue;
+    Accepted both = accepted;
+    both.restrict_to(limits);
+    TN_ASSIGN_OR_RETURN(const Tensor drawn, draw_alike(dtype, {tensor.size() / width}, both, random, budget));
+    with_element_type(dtype, [&, at = column](auto tag) {
+      using T = typename decltype(tag)::type;
+      const auto from = drawn.as<T>();
+      const auto to = tensor.as_mutable<T>();
+      for (size_t row = 0; row < from.size(); ++row)
+        to[row * static_cast<size_t>(width) + static_cast<size_t>(at)] = from[row];
+    });
+  }
   return tensor;
 }
 

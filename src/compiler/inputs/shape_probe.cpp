@@ -70,7 +70,8 @@ class Walk {
         break;
       }
       for (const ValueId v : node.outputs) result.empty += v != kNone && is_empty(*facts_.type(v));
-      if (result.empty > 0 && !result.trouble) result.trouble = node.id;
+      result.stretched += stretches(node);
+      if (result.empty + result.stretched > 0 && !result.trouble) result.trouble = node.id;
       ++result.accepted;
     }
     return result;
@@ -96,6 +97,32 @@ class Walk {
 
   static bool is_empty(const Type& type) {
     return type.is_tensor() && is_float(type.dtype) && type.shape && element_count(*type.shape).equals(0);
+  }
+
+  static bool broadcasts(OpId op) {
+    return op == OpId::Add || op == OpId::Sub || op == OpId::Mul || op == OpId::Div || op == OpId::Where;
+  }
+  // How many open extents of 1 meet larger ones of a constant.
+  size_t stretches(const GraphNode& node) const {
+    if (!broadcasts(node.op)) return 0;
+    size_t count = 0;
+    for (const ValueId weight : node.inputs)
+      for (const ValueId v : node.inputs)
+        if (v != kNone && weight != kNone && facts_.graph.constant(weight) && !facts_.graph.constant(v))
+          count += stretched_axes(v, weight);
+    return count;
+  }
+  size_t stretched_axes(ValueId value, ValueId weight) const {
+    const auto &declared = facts_.graph.value(value).type.shape, &now = facts_.type(value)->shape,
+               &fixed = facts_.type(weight)->shape;
+    if (!declared || !now || !fixed || declared->size() != now->size()) return 0;
+    size_t count = 0;
+    for (size_t i = 1; i <= std::min(now->size(), fixed->size()); ++i) {
+      const Dim &open = (*declared)[now->size() - i], &wide = (*fixed)[fixed->size() - i];
+      if (open.is_constant() || !wide.is_constant() || wide.value() < 2) continue;
+      count += (*now)[now->size() - i].equals(1);
+    }
+    return count;
   }
 
   bool accepts(const GraphNode& node) {

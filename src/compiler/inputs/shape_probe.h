@@ -10,16 +10,19 @@ namespace tenon {
 
 // How far a graph goes along with extents for the symbols of its inputs.
 struct ProbeResult {
-  size_t accepted = 0;  // nodes, in order, whose rules accept what they get
-  size_t empty = 0;     // values that have no elements
+  size_t accepted = 0;   // nodes, in order, whose rules accept what they get
+  size_t empty = 0;      // values that have no elements
+  size_t stretched = 0;  // open extents of 1 that a weight stretches: of one patch of an image, say
   bool refused = false;
   size_t inside = 0;              // nodes that the better branch of the If which refuses accepts
-  std::optional<NodeId> trouble;  // the node that refuses, or the first that makes an empty value
+  std::optional<NodeId> trouble;  // the node that refuses, or the first that is no good
 
   bool is_better_than(const ProbeResult& other) const {
     if (accepted != other.accepted) return accepted > other.accepted;
-    return inside != other.inside ? inside > other.inside : empty < other.empty;
+    if (inside != other.inside) return inside > other.inside;
+    return empty != other.empty ? empty < other.empty : stretched < other.stretched;
   }
+  bool is_good() const { return !refused && empty == 0 && stretched == 0; }
 };
 
 // Runs the shape rules of a graph's nodes for concrete extents, without kernels, weights or changes to the graph.

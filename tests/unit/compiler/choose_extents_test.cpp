@@ -4,6 +4,7 @@
 
 #include "compiler/inputs/shape_probe.h"
 #include "ops/convolution.h"
+#include "ops/recurrent.h"
 #include "support/small_graph.h"
 
 namespace tenon {
@@ -52,6 +53,60 @@ TEST(ChooseExtents, BothSidesOfAnImageThatIsFlattened) {
   const ValueId c = g.node(OpId::Conv, {x, zeros(g, "filter", {4, 3, 3, 3})}, Params::of(params));
   g.output("y", g.node(OpId::MatMul, {g.node(OpId::Flatten, {c}), zeros(g, "w", {900, 2})}));
   EXPECT_THAT(choose_extents(g.graph, {}, 0), ElementsAre(Pair("h", 32), Pair("n", 1), Pair("w", 32)));
+}
+
+// An image of any size through a convolution that leaves a quarter of each side, flattened for a classifier.
+Extents flattened_image(int64_t features, size_t choice) {
+  SmallGraph g;
+  const ValueId x = g.input("x", DType::Float32, Shape{n, Dim(3), h, w});
+  ConvParams params;
+  params.window.strides = {4, 4};
+  const ValueId c = g.node(OpId::Conv, {x, zeros(g, "filter", {8, 3, 4, 4})}, Params::of(params));
+  const ValueId shape = g.weight<int64_t>("shape", {2}, {-1, features});
+  g.output("y", g.node(OpId::MatMul, {g.node(OpId::Reshape, {c, shape}), zeros(g, "w", {features, 2})}));
+  return choose_extents(g.graph, {}, choice);
+}
+
+TEST(ChooseExtents, SquaresBeforeStripesAndBatches) {
+  // 56 x 56, where 1568 images of any size would be accepted too.
+  EXPECT_THAT(flattened_image(8 * 14 * 14, 0), ElementsAre(Pair("h", 56), Pair("n", 1), Pair("w", 56)));
+  EXPECT_THAT(flattened_image(8 * 32 * 32, 0), ElementsAre(Pair("h", 128), Pair("n", 1), Pair("w", 128)));
+  // 228 is no multiple of 16.
+  EXPECT_THAT(flattened_image(8 * 57 * 57, 0), ElementsAre(Pair("h", 228), Pair("n", 1), Pair("w", 228)));
+}
+
+TEST(ChooseExtents, BothSidesWhereTheChannelsAreOpenToo) {
+  SmallGraph g;
+  const ValueId x = g.input("x", DType::Float32, Shape{n, k, h, w});
+  ConvParams params;
+  params.window.strides = {16, 16};
+  const ValueId c = g.node(OpId::Conv, {x, zeros(g, "filter", {4, 3, 16, 16})}, Params::of(params));
+  const ValueId flat = g.node(OpId::Reshape, {c, g.weight<int64_t>("shape", {3}, {0, 4, -1})});
+  g.output("y", g.node(OpId::Add, {flat, zeros(g, "places", {1, 4, 196})}));
+  EXPECT_THAT(choose_extents(g.graph, {}, 0), ElementsAre(Pair("h", 224), Pair("k", 3), Pair("n", 1), Pair("w", 224)));
+}
+
+TEST(ChooseExtents, TheSecondChoiceIsAnotherOne) {
+  EXPECT_THAT(flattened_image(8 * 14 * 14, 1), ElementsAre(Pair("h", 112), Pair("n", 2), Pair("w", 112)));
+  // The least that a window of 400 accepts, and twice as much.
+  SmallGraph g;
+  const ValueId x = g.input("x", DType::Float32, Shape{n, Dim(1), k});
+  g.output("y", g.node(OpId::Conv, {x, zeros(g, "filter", {1, 1, 400})}));
+  EXPECT_EQ(choose_extents(g.graph, {}, 0).at("k"), 400);
+  EXPECT_EQ(choose_extents(g.graph, {}, 1).at("k"), 800);
+}
+
+TEST(ChooseExtents, RecurrentLayersHaveTimeFirst) {
+  for (const int64_t layout : {0, 1}) {
+    SmallGraph g;
+    LSTMParams params;
+    params.common.layout = layout;
+    const ValueId x = g.input("x", DType::Float32, Shape{n, k, Dim(6)});
+    g.output("y", g.node(OpId::LSTM, {x, zeros(g, "w", {1, 16, 6}), zeros(g, "r", {1, 16, 4})}, Params::of(params)));
+    const Extents chosen = choose_extents(g.graph, {}, 0);
+    EXPECT_EQ(chosen.at(layout == 0 ? "n" : "k"), 16);
+    EXPECT_EQ(chosen.at(layout == 0 ? "k" : "n"), 1);
+  }
 }
 
 TEST(ChooseExtents, MultiplesThatAReshapeNeeds) {

@@ -118,6 +118,24 @@ TEST(RandomInputs, WordsThatConsumersKnow) {
   EXPECT_GT(drawn<std::string>(g, 1).size(), 3u);
 }
 
+TEST(RandomInputs, ColumnsThatAreReadApartHaveTheirOwnWords) {
+  SmallGraph g;
+  const ValueId x = g.input("x", DType::String, Shape{Dim(50), Dim(2)});
+  const std::vector<std::vector<std::string>> words{{"red", "blue"}, {"small", "large"}};
+  for (int64_t column = 0; column < 2; ++column) {
+    GatherParams gather;
+    gather.axis = 1;
+    const std::string name = std::to_string(column);
+    const ValueId one = g.node(OpId::Gather, {x, g.weight<int64_t>("c" + name, {1}, {column - 2})}, Params::of(gather));
+    OneHotEncoderParams encoder;
+    encoder.cats_strings = words[static_cast<size_t>(column)];
+    g.output("y" + name, g.node(OpId::OneHotEncoder, {one}, Params::of(encoder)));
+  }
+  const auto values = elements<std::string>(draw(g)[0]);
+  for (size_t i = 0; i < values.size(); ++i) EXPECT_THAT(words[i % 2], testing::Contains(values[i]));
+  EXPECT_EQ(std::set<std::string>(values.begin(), values.end()).size(), 4u);
+}
+
 TEST(RandomInputs, SeedAndPositionDecide) {
   SmallGraph g;
   const ValueId a = g.input("a", DType::Float32, Shape{n}), b = g.input("b", DType::Float32, Shape{n});
