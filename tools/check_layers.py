@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # src/<folder>, in the order they may depend on each other.
 LAYERS = [
-    "base", "tensor", "wire", "ops", "weights", "plan", "providers", "runtime",
+    "base", "tensor", "wire", "ops", "weights", "plan", "providers", "executor", "swap", "artifact", "runtime",
     "ir", "evaluate", "onnx", "passes", "compiler", "build", "training", "serving", "api",
 ]  # fmt: skip
 

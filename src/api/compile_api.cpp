@@ -11,9 +11,9 @@
 #include "api/model_handle.h"
 #include "base/folder.h"
 #include "compiler/built_image.h"
+#include "executor/within_memory.h"
 #include "plan/tensor_bytes.h"
 #include "runtime/api/artifact_handles.h"
-#include "runtime/within_memory.h"
 
 using namespace tenon;
 

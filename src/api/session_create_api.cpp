@@ -1,10 +1,10 @@
 #include "api/model_handle.h"
+#include "artifact/file_image.h"
 #include "compiler/compile.h"
 #include "plan/context_model.h"
 #include "plan/keys.h"
 #include "runtime/api/artifact_handles.h"
 #include "runtime/api/session_request.h"
-#include "runtime/file_image.h"
 
 using namespace tenon;
 

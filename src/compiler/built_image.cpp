@@ -6,11 +6,11 @@
 #include <deque>
 #include <map>
 
+#include "artifact/record_order.h"
 #include "base/folder.h"
 #include "plan/fixed_sources.h"
 #include "plan/keys.h"
 #include "plan/tensor_bytes.h"
-#include "runtime/record_order.h"
 
 namespace tenon {
 

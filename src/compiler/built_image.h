@@ -1,9 +1,9 @@
 #pragma once
 
+#include "artifact/image.h"
 #include "base/thread_pool.h"
 #include "compiler/compile.h"
 #include "onnx/import.h"
-#include "runtime/image.h"
 
 namespace tenon {
 

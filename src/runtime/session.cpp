@@ -137,10 +137,11 @@ Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<con
     TN_ASSIGN_OR_RETURN(input, canonical(std::move(input), budget_));
   }
   RunState state;
-  state.weights = weights();
-  if (state.weights->empty_slot() >= 0)
+  const std::shared_ptr<const WeightSnapshot> held = weights();
+  if (held->empty_slot() >= 0)
     return error(Code::NotFound, "the model was compiled without its weights; still to be set: {}",
-                 open_weights_text(*program_, *state.weights));
+                 open_weights_text(*program_, *held));
+  state.slots = {held, &held->slots};
   state.budget = budget_;
   state.limits = &options_.limits;
   state.cancelled = options.cancelled;

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/hash.h"
-#include "runtime/executor.h"
-#include "runtime/swap.h"
+#include "executor/executor.h"
+#include "swap/swap.h"
 
 namespace tenon {
 

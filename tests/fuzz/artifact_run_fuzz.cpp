@@ -4,13 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "artifact/write_image.h"
 #include "artifact_mutation.h"
 #include "base/hash.h"
 #include "plan/artifact_read.h"
 #include "plan/context_model.h"
 #include "plan/keys.h"
 #include "runtime/api/artifact_handles.h"
-#include "runtime/write_image.h"
 #include "stop_watch.h"
 #include "tenon/tenon.h"
 #include "wire/onnx_write.h"

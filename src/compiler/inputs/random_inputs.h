@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "executor/limits.h"
 #include "ir/graph.h"
-#include "runtime/limits.h"
 #include "tensor/value.h"
 
 namespace tenon {

@@ -1,10 +1,10 @@
 // Compiled models: opening, checking, other weights.
+#include "artifact/export_sources.h"
+#include "artifact/file_image.h"
+#include "artifact/verify_image.h"
 #include "base/folder.h"
 #include "runtime/api/artifact_handles.h"
 #include "runtime/api/session_request.h"
-#include "runtime/export_sources.h"
-#include "runtime/file_image.h"
-#include "runtime/verify_image.h"
 
 using namespace tenon;
 

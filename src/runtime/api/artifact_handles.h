@@ -2,11 +2,11 @@
 
 #include <optional>
 
+#include "artifact/bake.h"
+#include "artifact/file_image.h"
+#include "artifact/image.h"
+#include "artifact/publication.h"
 #include "runtime/api/handles.h"
-#include "runtime/bake.h"
-#include "runtime/file_image.h"
-#include "runtime/image.h"
-#include "runtime/publication.h"
 
 struct tn_source {
   std::shared_ptr<const tenon::WeightSource> source;  // null for tensors in memory and for folders

@@ -1,11 +1,11 @@
 // Folders with compiled models: which file belongs to which, and what nobody needs any more.
 #include <nlohmann/json.hpp>
 
+#include "artifact/leftovers.h"
 #include "base/file.h"
 #include "base/folder.h"
 #include "plan/context_model.h"
 #include "runtime/api/handles.h"
-#include "runtime/leftovers.h"
 #include "wire/onnx_write.h"
 
 using namespace tenon;

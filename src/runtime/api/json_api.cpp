@@ -5,9 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/cpu.h"
+#include "executor/limits.h"
 #include "providers/cpu/isa.h"
 #include "runtime/api/handles.h"
-#include "runtime/limits.h"
 
 using namespace tenon;
 using nlohmann::json;

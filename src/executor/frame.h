@@ -1,0 +1,87 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "base/thread_pool.h"
+#include "executor/limits.h"
+#include "executor/prepared_plan.h"
+
+namespace tenon {
+
+// Time spent in one step of one run.
+struct StepTime {
+  std::string name;
+  std::string family;
+  int64_t start_ns = 0;
+  int64_t duration_ns = 0;
+};
+
+// Asked now and then by the thread that runs; what is not 0 stops the run.
+struct StopQuestion {
+  int (*ask)(void* user) = nullptr;
+  void* user = nullptr;
+};
+
+// What all plans of one run share.
+struct RunState {
+  std::shared_ptr<const std::vector<Tensor>> slots;  // the packed weights, which stay while the run lasts
+  std::shared_ptr<MemoryBudget> budget;
+  const Limits* limits = nullptr;
+  const std::atomic<bool>* cancelled = nullptr;
+  StopQuestion stop;
+  std::atomic<bool> stopped{false};         // a kernel left off because the run must end
+  std::atomic<bool>* not_finite = nullptr;  // set when a kernel that moves weights meets NaN or infinity
+  std::chrono::steady_clock::time_point next_question, last_look;  // short runs end before the first
+  int unwatched_calls = 0;
+  uint64_t seed = 0;
+  uint64_t random_draws = 0;  // numbers the random steps of this run
+  int64_t iterations = 0;     // of all loops so far
+  int depth = 0;
+  ThreadPool* pool = nullptr;                         // null: the caller's thread alone
+  int max_helpers = std::numeric_limits<int>::max();  // of the pool's workers
+  // Memory of plans that run once, one after the other: the next one uses what the last one had. Null: plans keep
+  // theirs for their next run.
+  std::shared_ptr<Buffer>* scratch = nullptr;
+  std::vector<StepTime>* profile = nullptr;
+  int64_t profile_origin_ns = 0;
+
+  // Whether the caller wants the run to end. Asks at most every kQuestionInterval, and where calls follow each other
+  // quickly it does not even look at the clock each time.
+  bool must_stop() {
+    if (cancelled && cancelled->load(std::memory_order_relaxed)) return true;
+    if (!stop.ask || unwatched_calls-- > 0) return false;
+    const auto now = std::chrono::steady_clock::now();
+    unwatched_calls = now - last_look < std::chrono::milliseconds(1) ? 15 : 0;
+    last_look = now;
+    if (now < next_question) return false;
+    next_question = now + kQuestionInterval;
+    return stop.ask(stop.user) != 0;
+  }
+  static constexpr std::chrono::milliseconds kQuestionInterval{50};
+};
+
+// A value during a run: a dense view, or something boxed (then `view` mirrors it if it is a tensor).
+struct Cell {
+  TensorView view;
+  Value boxed;
+  bool ready() const { return view.dtype != DType::Undefined || !boxed.empty(); }
+};
+
+// The values of one plan during one run.
+struct Frame {
+  std::vector<Cell> cells;
+  std::vector<std::shared_ptr<const Segment>> segments;  // keeps dims alive that views point to
+  std::vector<std::pair<const Segment*, std::shared_ptr<Buffer>>> arenas;
+  std::shared_ptr<Buffer>* scratch = nullptr;  // takes the arenas in the end, see RunState
+  ~Frame();
+};
+
+// Solves shapes and places buffers for the steps from `start` on. Everything made before is in the frame.
+Result<std::shared_ptr<const Segment>> bind_segment(const PreparedPlan& plan, size_t start, const Frame& frame);
+// The cache key of such a segment: the shapes of what flows in, and the contents that decided shapes before.
+std::string segment_key(const PreparedPlan& plan, size_t start, const Frame& frame);
+
+}  // namespace tenon

@@ -1,0 +1,188 @@
+#include "swap/swap_check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <unordered_map>
+
+#include "plan/tensor_bytes.h"
+#include "tensor/type.h"
+
+namespace tenon {
+
+namespace {
+
+std::string type_text(DType dtype, const std::vector<int64_t>& dims) {
+  return fmt::format("{}{}", dtype_name(dtype), shape_text(to_shape(dims)));
+}
+
+class SwapCheck {
+ public:
+  SwapCheck(const Program& program, const WeightSnapshot& current, const WeightSource& source,
+            const SwapOptions& options)
+      : program_(program), current_(current), source_(source), options_(options),
+        only_(options.only.begin(), options.only.end()) {
+    for (const Guard& guard : program.guards) guards_[guard.source].push_back(&guard);
+  }
+
+  Result<PlannedSwap> check() {
+    plan_.changed.assign(program_.sources.size(), false);
+    for (size_t i = 0; i < program_.sources.size(); ++i) TN_RETURN_IF_ERROR(check_source(i));
+    check_names();
+    find_slots();
+    if (problems_.empty()) return std::move(plan_);
+    std::string text = fmt::format("the weights of {} do not fit", source_.where());
+    for (const std::string& problem : problems_) text += "\n  " + problem;
+    return Status(code_, std::move(text));
+  }
+
+ private:
+  void refuse(Code code, std::string problem) {
+    // A broken guard says most about what to do: compile again.
+    if (problems_.empty() || code == Code::GuardViolated) code_ = code;
+    problems_.push_back(std::move(problem));
+  }
+
+  bool wanted(const std::string& name) const { return only_.empty() || only_.contains(name); }
+
+  Status check_source(size_t i) {
+    const SourceInfo& info = program_.sources[i];
+    if (info.name.empty()) return {};
+    const auto guards = guards_.find(static_cast<int32_t>(i));
+    const auto given = wanted(info.name) ? source_.find(info.name) : std::nullopt;
+    if (given && given->dtype == DType::Undefined) {
+      const auto tensor = source_.read(info.name);
+      refuse(Code::InvalidArgument, fmt::format("unreadable: '{}': {}", info.name, tensor.status().to_string()));
+      return {};
+    }
+    if (!given) {
+      plan_.unchanged.push_back(info.name);
+      const bool needed = info.expected && guards == guards_.end();
+      if (needed && !options_.partial)
+        refuse(Code::NotFound, fmt::format("missing: '{}' {}", info.name, type_text(info.dtype, info.dims)));
+      return {};
+    }
+    // An attribute is a list whatever the shape of what it holds.
+    const bool same_shape = given->certain ? given->dims == info.dims : count_of(given->dims) == count_of(info.dims);
+    if (given->dtype != info.dtype || !same_shape) {
+      refuse(Code::InvalidArgument,
+             fmt::format("{}: '{}' is {}, the new one is {}", given->dtype != info.dtype ? "element type" : "shape",
+                         info.name, type_text(info.dtype, info.dims), type_text(given->dtype, given->dims)));
+      return {};
+    }
+    if (guards != guards_.end()) return check_guards(info, guards->second);
+    plan_.changed[i] = true;
+    return {};
+  }
+
+  // A guarded source may only come as it was; then there is nothing to do.
+  Status check_guards(const SourceInfo& info, const std::vector<const Guard*>& guards) {
+    plan_.unchanged.push_back(info.name);
+    TN_ASSIGN_OR_RETURN(const Tensor tensor, source_.read(info.name));
+    const std::string answer = content_hash(tensor).hex();
+    for (const Guard* guard : guards) {
+      if (guard->answer == answer) continue;
+      if (guard->property == "pinned")
+        refuse(Code::GuardViolated, fmt::format("pinned: '{}' was compiled to stay as it is", info.name));
+      else
+        refuse(Code::GuardViolated, fmt::format("guard: {} was decided by the {} of '{}', which differ; compile again",
+                                                guard->asker, guard->property, info.name));
+    }
+    return {};
+  }
+
+  void check_names() {
+    std::set<std::string> known;
+    for (const SourceInfo& info : program_.sources) known.insert(info.name);
+    for (const std::string& name : source_.names()) {
+      if (known.contains(name) && wanted(name)) continue;
+      if (!source_.find(name)->certain) continue;
+      if (known.contains(name) || !options_.elsewhere.contains(name)) plan_.ignored.push_back(name);
+      if (options_.strict && !known.contains(name) && !options_.elsewhere.contains(name))
+        refuse(Code::InvalidArgument, fmt::format("extra: '{}'", name));
+    }
+    for (const std::string& name : only_) {
+      if (!known.contains(name) && options_.elsewhere.contains(name)) continue;
+      if (!known.contains(name))
+        refuse(Code::NotFound, fmt::format("the model has no weight '{}'", name));
+      else if (!source_.find(name))
+        refuse(Code::NotFound, fmt::format("missing: '{}'", name));
+    }
+  }
+
+  // The slots that changed sources reach, which also need the sources that did not change.
+  void find_slots() {
+    std::set<int32_t> gone, needed;
+    for (size_t slot = 0; slot < program_.weight_program.size(); ++slot) {
+      const auto& sources = program_.weight_program[slot].sources;
+      const auto is_new = [&](int32_t id) { return plan_.changed[static_cast<size_t>(id)]; };
+      if (std::ranges::none_of(sources, is_new)) continue;
+      plan_.slots.push_back(slot);
+      for (int32_t id : sources) {
+        const auto& bytes = current_.sources[static_cast<size_t>(id)];
+        if (is_new(id)) continue;
+        (bytes && bytes->available() ? needed : gone).insert(id);
+      }
+    }
+    for (int32_t id : gone)
+      refuse(Code::NotFound,
+             fmt::format("absent: '{}' does not change, but what it is packed with does, and its bytes are gone; give "
+                         "it with the new weights, or the folder where they are",
+                         program_.sources[static_cast<size_t>(id)].name));
+    if (problems_.empty()) return;
+    // Reading them takes time, which is well spent only when there is something to tell anyway.
+    for (int32_t id : needed)
+      if (const auto tensor = current_.sources[static_cast<size_t>(id)]->value(); !tensor.ok())
+        refuse(tensor.status().code(), fmt::format("absent: '{}': {}", program_.sources[static_cast<size_t>(id)].name,
+                                                   tensor.status().to_string()));
+  }
+
+  const Program& program_;
+  const WeightSnapshot& current_;
+  const WeightSource& source_;
+  const SwapOptions& options_;
+  std::set<std::string> only_;
+  std::unordered_map<int32_t, std::vector<const Guard*>> guards_;
+  PlannedSwap plan_;
+  Code code_ = Code::InvalidArgument;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+std::vector<std::string> open_weights(const Program& program, const WeightSnapshot& weights) {
+  std::set<std::string> names;
+  for (size_t slot = 0; slot < weights.slots.size(); ++slot) {
+    if (weights.slots[slot].defined()) continue;
+    for (const int32_t id : program.weight_program[slot].sources) {
+      const auto& bytes = weights.sources[static_cast<size_t>(id)];
+      if (!bytes || !bytes->available()) names.insert(program.sources[static_cast<size_t>(id)].name);
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string open_weights_text(const Program& program, const WeightSnapshot& weights) {
+  constexpr size_t kShown = 3;
+  const auto names = open_weights(program, weights);
+  std::string text;
+  for (size_t i = 0; i < std::min(names.size(), kShown); ++i) text += fmt::format("{}'{}'", i ? ", " : "", names[i]);
+  return names.size() > kShown ? fmt::format("{} and {} more", text, names.size() - kShown) : text;
+}
+
+void SwapChecks::add(const std::string& model, const Status& status) {
+  if (status.ok()) return;
+  if (!code_ || status.code() == Code::GuardViolated) code_ = status.code();
+  if (!text_.empty()) text_ += '\n';
+  text_ += model.empty() ? status.to_string() : fmt::format("{}: {}", model, status.to_string());
+}
+
+Status SwapChecks::finish() { return code_ ? Status(*code_, std::move(text_)) : Status(); }
+
+Result<PlannedSwap> plan_swap(const Program& program, const WeightSnapshot& current, const WeightSource& source,
+                              const SwapOptions& options) {
+  return SwapCheck(program, current, source, options).check();
+}
+
+}  // namespace tenon

@@ -1,0 +1,73 @@
+#include "swap/weight_program.h"
+
+#include <algorithm>
+
+namespace tenon {
+
+Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr<const Program> program) {
+  std::unique_ptr<WeightProgram> made(new WeightProgram(std::move(program)));
+  for (size_t slot = 0; slot < made->slot_count(); ++slot) {
+    std::unique_ptr<PreparedPlan> prepared;
+    if (const auto& expression = made->program_->weight_program[slot].expression) {
+      const Type& type = made->result_type(slot);
+      if (!type.is_tensor() || type.dtype == DType::Undefined || !type.shape || !is_static(*type.shape))
+        return invalid_model("the expression of slot {} has no fixed type", slot);
+      // Sources have one shape, so there is one binding.
+      TN_ASSIGN_OR_RETURN(prepared, PreparedPlan::make(*expression, 1));
+    }
+    made->prepared_.push_back(std::move(prepared));
+  }
+  return std::unique_ptr<const WeightProgram>(std::move(made));
+}
+
+const Type& WeightProgram::result_type(size_t slot) const {
+  const Plan& plan = *program_->weight_program[slot].expression;
+  return plan.values[static_cast<size_t>(plan.outputs[0])].type;
+}
+
+DType WeightProgram::dtype(size_t slot) const {
+  if (!is_source(slot)) return result_type(slot).dtype;
+  return program_->sources[static_cast<size_t>(program_->weight_program[slot].sources[0])].dtype;
+}
+
+std::vector<int64_t> WeightProgram::dims(size_t slot) const {
+  if (is_source(slot)) return program_->sources[static_cast<size_t>(program_->weight_program[slot].sources[0])].dims;
+  std::vector<int64_t> dims;
+  for (const Dim& d : *result_type(slot).shape) dims.push_back(d.value());
+  return dims;
+}
+
+int64_t WeightProgram::bytes(size_t slot) const {
+  return dtype(slot) == DType::String ? 0 : *storage_bytes(dtype(slot), count_of(dims(slot)));
+}
+
+std::vector<bool> WeightProgram::watched_sources(size_t slot) const {
+  std::vector<bool> watched(program_->weight_program[slot].sources.size(), false);
+  if (is_source(slot)) return watched;
+  const Plan& plan = *program_->weight_program[slot].expression;
+  for (size_t i = 0; i < plan.steps.size(); ++i) {
+    if (!prepared_[slot]->kernel(i).watches_inputs) continue;
+    for (size_t source = 0; source < watched.size(); ++source)
+      if (std::ranges::find(plan.steps[i].inputs, plan.inputs[source].value) != plan.steps[i].inputs.end())
+        watched[source] = true;
+  }
+  return watched;
+}
+
+Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result,
+                              const std::shared_ptr<MemoryBudget>& budget, ThreadPool* pool,
+                              std::atomic<bool>* not_finite, std::shared_ptr<Buffer>* scratch) const {
+  static const Limits limits;
+  RunState state;
+  // Expressions read their sources as inputs, and no slots.
+  state.budget = budget;
+  state.limits = &limits;
+  state.pool = pool;
+  state.not_finite = not_finite;
+  std::shared_ptr<Buffer> own_scratch;
+  state.scratch = scratch ? scratch : &own_scratch;
+  const std::vector<OutputTarget> targets{result};
+  return run_plan(*prepared_[slot], state, std::move(sources), {}, targets).status();
+}
+
+}  // namespace tenon
