@@ -117,7 +117,7 @@ Status Publication::check_free() const {
 Status Publication::make_staging() {
   is_new_folder_ = !is_folder(folder_);
   const std::string parent = is_new_folder_ ? folder_of(folder_) : folder_;
-  TN_RETURN_IF_ERROR(make_folders(parent));
+  TN_RETURN_IF_ERROR(above_.make(parent));
   // Nobody may take a folder for stale before it has its lock.
   TN_ASSIGN_OR_RETURN(const FileLock making, FileLock::wait(parent));
   remove_stale_staging(parent);

@@ -51,6 +51,7 @@ class Publication {
   PublishOptions options_;
   std::string staging_;         // the folder with the new files
   bool is_new_folder_ = false;  // staging_ becomes the folder itself
+  MadeFolders above_;           // those that the staging folder is in
   FileHandle staging_parent_, staging_folder_;
   std::unique_ptr<TemporaryName> staging_name_;
   std::optional<FileLock> lock_;

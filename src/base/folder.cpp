@@ -44,10 +44,13 @@ bool is_there(const std::string& path) {
   return ::stat(path.c_str(), &info) == 0;
 }
 
-Status make_folders(const std::string& path) {
+Status make_folders(const std::string& path, std::vector<std::string>& made) {
   if (is_folder(path)) return {};
-  if (const std::string above = folder_of(path); above != path) TN_RETURN_IF_ERROR(make_folders(above));
-  if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) return io_error("cannot make the folder", path, errno);
+  if (const std::string above = folder_of(path); above != path) TN_RETURN_IF_ERROR(make_folders(above, made));
+  if (::mkdir(path.c_str(), 0777) == 0)
+    made.push_back(path);
+  else if (errno != EEXIST)
+    return io_error("cannot make the folder", path, errno);
   // What is published in it must not vanish with its name.
   return is_folder(path) ? sync_folder(folder_of(path)) : io_error("cannot make the folder", path, ENOTDIR);
 }

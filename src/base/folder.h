@@ -19,8 +19,8 @@ bool is_folder(const std::string& path);
 bool exists(const std::string& path);    // also a link that leads nowhere
 bool is_there(const std::string& path);  // follows links
 
-// Makes the folder and those above it.
-Status make_folders(const std::string& path);
+// Makes the folder and those above it, and adds to `made` the ones that were not there, from the top down.
+Status make_folders(const std::string& path, std::vector<std::string>& made);
 // Regular files in a folder, sorted; with `folders` the folders instead.
 Result<std::vector<std::string>> list_folder(const std::string& path, bool folders = false);
 // Every name in an opened folder but "." and "..", sorted.

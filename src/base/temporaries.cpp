@@ -19,6 +19,7 @@ struct Registry {
   std::shared_mutex naming;
   std::mutex mutex;  // of the rest
   std::set<const TemporaryName*> names;
+  std::set<const MadeFolders*> folders;
   bool closed = false;
 };
 
@@ -82,6 +83,28 @@ void TemporaryName::remove() const {
     if (remove_flat_folder(parent_, name_, "")) return;
 }
 
+MadeFolders::MadeFolders() {
+  const std::lock_guard lock(registry().mutex);
+  registry().folders.insert(this);
+}
+
+MadeFolders::~MadeFolders() {
+  const std::lock_guard lock(registry().mutex);
+  registry().folders.erase(this);
+  remove_empty();
+}
+
+Status MadeFolders::make(const std::string& path) {
+  const std::lock_guard lock(registry().mutex);
+  if (registry().closed) return about_to_end();
+  return make_folders(path, paths_);
+}
+
+void MadeFolders::remove_empty() const {
+  for (auto path = paths_.rbegin(); path != paths_.rend(); ++path)
+    if (::rmdir(path->c_str()) != 0) return;
+}
+
 std::shared_lock<std::shared_mutex> hold_temporaries() { return std::shared_lock(registry().naming); }
 
 void remove_temporaries() {
@@ -89,6 +112,7 @@ void remove_temporaries() {
   const std::lock_guard lock(registry().mutex);
   registry().closed = true;
   for (const TemporaryName* name : registry().names) name->remove();
+  for (const MadeFolders* folders : registry().folders) folders->remove_empty();
 }
 
 }  // namespace tenon

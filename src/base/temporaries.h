@@ -3,6 +3,7 @@
 #include <memory>
 #include <shared_mutex>
 #include <string>
+#include <vector>
 
 #include "base/file.h"
 
@@ -31,6 +32,24 @@ class TemporaryName {
   int parent_;
   bool is_folder_;
   std::string name_;
+};
+
+// Folders that were made on the way to a result. They go when nothing is in them in the end.
+class MadeFolders {
+ public:
+  MadeFolders();
+  ~MadeFolders();
+  MadeFolders(const MadeFolders&) = delete;
+  MadeFolders& operator=(const MadeFolders&) = delete;
+
+  // Makes the folder and those above it. Cancelled once remove_temporaries() was called.
+  Status make(const std::string& path);
+
+ private:
+  friend void remove_temporaries();
+  void remove_empty() const;
+
+  std::vector<std::string> paths_;  // each before those in it
 };
 
 // While somebody holds it, remove_temporaries() waits: files are getting their names.

@@ -77,7 +77,11 @@ void Console::progress(std::string_view text) const {
   if (!shows_progress_) return;
   const std::lock_guard lock(mutex_);
   doing_ = printable(text);
-  if (!shower_.joinable()) shower_ = std::jthread([this](const std::stop_token& stop) { show_progress(stop); });
+  try {
+    if (!shower_.joinable()) shower_ = std::jthread([this](const std::stop_token& stop) { show_progress(stop); });
+  } catch (const std::system_error&) {
+    // The system gives no thread: the work goes on unseen.
+  }
   changed_.notify_all();
 }
 

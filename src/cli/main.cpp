@@ -1,4 +1,5 @@
 #include <csignal>
+#include <cstdio>
 #include <string_view>
 
 #include "cli/arguments.h"
@@ -87,7 +88,13 @@ int main(int count, char** values) {
   if (count >= 5 && std::string_view(values[1]) == kCheckStaged)
     return check_staged(values[2], values[3], values[4], {values + 5, values + count});
   handle_ending_signals();
-  const int code = run(count, values);
+  int code = kFailed;
+  try {
+    code = run(count, values);
+  } catch (const std::bad_alloc&) {
+    // Too little even for a message that is put together.
+    std::fputs("tenon: out of memory\n", stderr);
+  }
   wait_if_ending();
   return code;
 }

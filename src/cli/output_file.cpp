@@ -31,7 +31,7 @@ void OutputFile::check(bool overwrite, const std::vector<std::string>& other_fil
   if (!overwrite && std::filesystem::exists(path_, ignored))
     throw Failure(kFailed, fmt::format("{}: the file exists; add --overwrite to replace it", path_));
   // Writing replaces the file by a new one, so it is the folder that must let one be made.
-  std::string probe = path_ + ".XXXXXX";
+  std::string probe = (folder.empty() ? "." : folder) + "/.tenon-XXXXXX";
   const int file = ::mkostemp(probe.data(), O_CLOEXEC);
   if (file < 0) throw Failure(kFailed, fmt::format("{}: cannot write: {}", path_, std::strerror(errno)));
   ::close(file);

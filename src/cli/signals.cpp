@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <system_error>
 #include <thread>
 
 #include "cli/child_process.h"
@@ -41,7 +42,12 @@ void handle_ending_signals() {
     if (old.sa_handler != SIG_IGN) ::sigaddset(&signals, signal);
   }
   ::pthread_sigmask(SIG_BLOCK, &signals, &inherited_mask);
-  std::thread(wait_for_signal, signals).detach();
+  try {
+    std::thread(wait_for_signal, signals).detach();
+  } catch (const std::system_error&) {
+    // The system gives no thread: signals end the program at once, as if there were nothing to tidy up.
+    ::pthread_sigmask(SIG_SETMASK, &inherited_mask, nullptr);
+  }
 }
 
 void wait_if_ending() {

@@ -335,7 +335,13 @@ class PlanRun::Services final : public KernelServices {
   }
 
   Status check_cancelled() override {
-    return run_.state().must_stop() ? error(Code::Cancelled, "the run was cancelled") : Status();
+    RunState& state = run_.state();
+    if (std::this_thread::get_id() == caller_) {
+      if (state.must_stop()) state.stopped.store(true, std::memory_order_relaxed);
+    } else if (state.cancelled && state.cancelled->load(std::memory_order_relaxed)) {
+      state.stopped.store(true, std::memory_order_relaxed);
+    }
+    return state.stopped.load(std::memory_order_relaxed) ? error(Code::Cancelled, "the run was cancelled") : Status();
   }
   const std::shared_ptr<MemoryBudget>& budget() override { return run_.state().budget; }
   uint64_t random_stream() override {
@@ -361,12 +367,10 @@ class PlanRun::Services final : public KernelServices {
   }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
     RunState& state = run_.state();
-    const auto caller = std::this_thread::get_id();
-    // Only the thread that runs the plan asks whether to go on; the others see its answer.
     const auto until_stopped = [&](int64_t i) {
-      if (std::this_thread::get_id() == caller && state.must_stop())
-        state.stopped.store(true, std::memory_order_relaxed);
-      if (!state.stopped.load(std::memory_order_relaxed)) body(i);
+      // What chunks take and ask, they take and ask as the kernel does, whichever thread they are on.
+      const KernelScope scope(*this);
+      if (check_cancelled().ok()) body(i);
     };
     if (state.pool)
       state.pool->parallel_for(chunks, until_stopped, state.max_helpers);
@@ -378,6 +382,8 @@ class PlanRun::Services final : public KernelServices {
   PlanRun& run_;
   size_t index_;
   const Step& step_;
+  // Only the thread that runs the plan asks its caller whether to go on; the others see the answer.
+  const std::thread::id caller_ = std::this_thread::get_id();
 };
 
 Status PlanRun::run_step(size_t s, const std::vector<PlacedValue>& placed) {

@@ -87,17 +87,6 @@ Status GraphImporter::import_initializers(const wire::Graph& wire_graph, bool is
   return {};
 }
 
-namespace {
-
-// Nobody can feed a list of nothing in particular; inside a model such a type follows from what is put in.
-bool says_what_it_holds(const Type& type) {
-  for (const Type* inner = &type; inner->element; inner = inner->element.get())
-    if (inner->element->kind == Type::Kind::Unknown) return false;
-  return true;
-}
-
-}  // namespace
-
 Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top) {
   ListedInitializers listed;
   listed.overridable = is_top && model_.model.wire.ir_version >= 4 && !model_.options.freeze_inputs;
@@ -110,8 +99,7 @@ Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::ve
     if (listed.frozen.contains(input.name)) continue;
     TN_ASSIGN_OR_RETURN(Type type, declared_type(input, "input"));
     if (is_top && has_unknown_inside(type))
-      return invalid_model("the input '{}' is declared as {}; its type must say what is inside", input.name,
-                           type.to_string());
+      return invalid_model("the type of the input '{}' does not say what it holds: {}", input.name, type.to_string());
     if (i < input_types.size()) {
       if (auto both = merge(type, input_types[i])) {
         type = std::move(*both);
@@ -121,8 +109,6 @@ Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::ve
         type = input_types[i];
       }
     }
-    if (is_top && !says_what_it_holds(type))
-      return invalid_model("the type of the input '{}' does not say what it holds: {}", input.name, type.to_string());
     const ValueId v = graph_.add_value(std::string(input.name), std::move(type));
     auto it = listed.defaults.find(input.name);
     graph_.inputs.push_back({v, it == listed.defaults.end() ? kNone : it->second});

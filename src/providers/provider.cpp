@@ -37,6 +37,14 @@ bool any_sub_byte(std::span<const TensorView> views) {
   return std::any_of(views.begin(), views.end(), [](const TensorView& v) { return is_sub_byte(v.dtype); });
 }
 
+// Elements and bytes of one piece.
+void unpack_sub_byte_piece(DType dtype, void* packed, int64_t elements, void* one_per_byte) {
+  unpack_sub_byte(dtype, packed, elements, one_per_byte);
+}
+void pack_sub_byte_piece(DType dtype, void* packed, int64_t elements, void* one_per_byte) {
+  pack_sub_byte(dtype, one_per_byte, elements, packed);
+}
+
 // Copies of sub-byte tensors with one element per byte, for the time of one kernel call.
 class Unpacked {
  public:
@@ -53,15 +61,23 @@ class Unpacked {
     }
     return {};
   }
-  void unpack() {
-    for (auto& [view, packed] : packed_) unpack_sub_byte(view->dtype, packed, view->size(), view->data);
-  }
-  void pack() {
-    for (auto& [view, packed] : packed_) pack_sub_byte(view->dtype, view->data, view->size(), packed);
-  }
+  Status unpack(KernelServices& services) { return in_pieces(services, unpack_sub_byte_piece); }
+  Status pack(KernelServices& services) { return in_pieces(services, pack_sub_byte_piece); }
   std::span<const TensorView> views() const { return views_; }
 
  private:
+  // In pieces of whole bytes, so that large tensors can be given up.
+  Status in_pieces(KernelServices& services, void (*f)(DType, void*, int64_t, void*)) {
+    constexpr int64_t kPiece = 1 << 22;
+    for (auto& [view, packed] : packed_)
+      for (int64_t begin = 0; begin < view->size(); begin += kPiece) {
+        TN_RETURN_IF_ERROR(services.check_cancelled());
+        f(view->dtype, static_cast<std::byte*>(packed) + begin / 8 * dtype_bits(view->dtype),
+          std::min(kPiece, view->size() - begin), static_cast<std::byte*>(view->data) + begin);
+      }
+    return {};
+  }
+
   std::vector<TensorView> views_;
   std::vector<std::pair<TensorView*, void*>> packed_;
   std::vector<std::shared_ptr<Buffer>> buffers_;
@@ -91,10 +107,9 @@ Status call_kernel(const Kernel& kernel, const Params& params, std::span<const T
   Unpacked in(inputs, services.budget()), out(outputs, services.budget());
   TN_RETURN_IF_ERROR(in.allocate());
   TN_RETURN_IF_ERROR(out.allocate());
-  in.unpack();
+  TN_RETURN_IF_ERROR(in.unpack(services));
   TN_RETURN_IF_ERROR(call(kernel.function, {params, in.views(), boxed_inputs, out.views(), services}));
-  out.pack();
-  return {};
+  return out.pack(services);
 }
 
 }  // namespace tenon

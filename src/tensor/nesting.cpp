@@ -1,6 +1,7 @@
 #include "tensor/nesting.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 namespace tenon {
 
@@ -12,15 +13,32 @@ bool is_deeper(const Type& type, int left) {
   return false;
 }
 
-bool is_deeper(const Value& value, int left) {
-  if (const Sequence* sequence = value.sequence())
-    return left == 0 || is_deeper(sequence->element, left - 1) ||
-           std::ranges::any_of(sequence->items, [&](const Value& item) { return is_deeper(item, left - 1); });
-  if (const Optional* optional = value.optional())
-    return left == 0 || is_deeper(optional->element, left - 1) ||
-           (optional->item && is_deeper(*optional->item, left - 1));
-  return false;
-}
+// Lists that share their parts can have more of them than anybody could count, so each one is looked at once.
+class Nesting {
+ public:
+  bool is_deeper(const Value& value, int left) {
+    if (const Sequence* sequence = value.sequence())
+      return left == 0 || tenon::is_deeper(sequence->element, left - 1) ||
+             (is_new(sequence, left) && any(*sequence, left));
+    if (const Optional* optional = value.optional())
+      return left == 0 || tenon::is_deeper(optional->element, left - 1) ||
+             (optional->item && is_new(optional, left) && is_deeper(*optional->item, left - 1));
+    return false;
+  }
+
+ private:
+  bool any(const Sequence& sequence, int left) {
+    return std::ranges::any_of(sequence.items, [&](const Value& item) { return is_deeper(item, left - 1); });
+  }
+  // Whether it was not seen yet as deep inside as this.
+  bool is_new(const void* container, int left) {
+    const auto [it, inserted] = least_left_.emplace(container, left);
+    if (!inserted && it->second <= left) return false;
+    it->second = left;
+    return true;
+  }
+  std::unordered_map<const void*, int> least_left_;
+};
 
 Status check(bool too_deep, const char* what) {
   if (!too_deep) return {};
@@ -30,6 +48,6 @@ Status check(bool too_deep, const char* what) {
 }  // namespace
 
 Status check_nesting(const Type& type) { return check(is_deeper(type, kMostTypeNesting), "type"); }
-Status check_nesting(const Value& value) { return check(is_deeper(value, kMostTypeNesting), "value"); }
+Status check_nesting(const Value& value) { return check(Nesting().is_deeper(value, kMostTypeNesting), "value"); }
 
 }  // namespace tenon

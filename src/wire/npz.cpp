@@ -60,6 +60,8 @@ Result<NpzFile> NpzFile::parse(Bytes bytes, std::shared_ptr<const void> owner) {
   for (const ZipEntry& entry : npz.entries_) {
     const std::string_view name = entry.name;
     npz.names_.emplace_back(name.ends_with(kSuffix) ? name.substr(0, name.size() - kSuffix.size()) : name);
+    // Of equal names the first one counts.
+    npz.by_name_.emplace(npz.names_.back(), npz.names_.size() - 1);
   }
   return npz;
 }
@@ -79,17 +81,18 @@ Result<Tensor> NpzFile::read(std::string_view name, std::optional<DType> void_dt
 }
 
 Result<const ZipEntry*> NpzFile::find(std::string_view name) const {
-  if (const auto it = std::ranges::find(names_, name); it != names_.end())
-    return &entries_[static_cast<size_t>(it - names_.begin())];
+  if (const auto it = by_name_.find(name); it != by_name_.end()) return &entries_[it->second];
+  constexpr size_t kMostShown = 20;
   std::string known;
-  for (const std::string& other : names_) known += (known.empty() ? "'" : ", '") + other + "'";
+  for (size_t i = 0; i < names_.size() && i < kMostShown; ++i) known += (i ? ", '" : "'") + names_[i] + "'";
+  if (names_.size() > kMostShown) known += fmt::format(" and {} more", names_.size() - kMostShown);
   return error(Code::NotFound, "there is no array '{}'; there are: {}", name, known);
 }
 
 std::optional<std::pair<int64_t, int64_t>> NpzFile::place(std::string_view name) const {
-  const auto it = std::ranges::find(names_, name);
-  if (it == names_.end()) return std::nullopt;
-  const ZipEntry& entry = entries_[static_cast<size_t>(it - names_.begin())];
+  const auto it = by_name_.find(name);
+  if (it == by_name_.end()) return std::nullopt;
+  const ZipEntry& entry = entries_[it->second];
   if (entry.deflated) return std::nullopt;
   const auto header = parse_npy_header(entry.stored);
   if (!header.ok() || !is_plain(*header)) return std::nullopt;

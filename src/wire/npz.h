@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -35,6 +36,7 @@ class NpzFile {
   Bytes archive_;
   std::vector<ZipEntry> entries_;
   std::vector<std::string> names_;
+  std::map<std::string, size_t, std::less<>> by_name_;  // the number of an entry
   std::shared_ptr<const void> owner_;
   std::shared_ptr<MemoryBudget> budget_;
 };

@@ -273,38 +273,73 @@ def test_inputs_of_lists_that_do_not_say_of_what(kind):
     refused(model_of([node("Identity", ["x"], ["y"])], [value], ["y"]), says="does not say what it holds", place="'x'")
 
 
-def test_types_that_nest_without_end():
-    value = onnx.ValueInfoProto(name="x")
-    inner = value.type
-    for _ in range(90):
-        inner = inner.sequence_type.elem_type
-    inner.tensor_type.elem_type = TensorProto.FLOAT
-    refused(model_of([node("Identity", ["x"], ["y"])], [value], ["y"]), says="nested deeper than 64", place="'x'")
+def message(field, content):
+    """A message or text in another message, as bytes; onnx's own reader takes no more than a hundred levels."""
+    length, size = b"", len(content)
+    while size > 127:
+        length, size = length + bytes([size & 127 | 128]), size >> 7
+    return bytes([field << 3 | 2]) + length + bytes([size]) + content
 
 
-def test_sequences_of_sequences_that_grow():
-    """A body whose result is the whole list makes a list of lists, one level deeper each time."""
+@pytest.mark.parametrize("depth", [64, 90, 20_000])
+@pytest.mark.parametrize("field", [4, 9], ids=["sequences", "optionals"])
+def test_types_that_nest_without_end(depth, field):
+    float_type = message(1, b"\x08\x01")
+    kinds = float_type
+    for _ in range(depth):
+        kinds = message(field, message(1, kinds))
+    model = model_of([node("Identity", ["x"], ["y"])], [], ["y"])
+    graph = model.graph.SerializeToString() + message(11, message(1, b"x") + message(2, kinds))
+    model.ClearField("graph")
+    data = model.SerializeToString() + message(7, graph)
+    refused(data, says="nested deeper than 64", place="graph.input[0].type")
+
+
+def forget_sequence_types(graph):
+    for value in (*graph.input, *graph.output):
+        if value.type.HasField("sequence_type"):
+            value.type.Clear()
+    for inner in graph.node:
+        for attribute in inner.attribute:
+            if attribute.HasField("g"):
+                forget_sequence_types(attribute.g)
+
+
+@pytest.mark.parametrize("elements", ["x", "x, x"], ids=["one", "two"])
+def test_sequences_of_sequences_that_grow(elements):
+    """A body whose result is the whole list makes a list of lists, one level deeper each time. With two elements each
+    level holds the one below it twice."""
     from onnx import parser
 
     model = parser.parse_model("""
     <ir_version: 9, opset_import: ["" : 19]>
     g (bool go, float[1] x) => (seq(float[M]) last) {
-      first = SequenceConstruct (x)
+      first = SequenceConstruct (%s)
       [culprit] last = Loop ("", go, first) <body = b (int64 i, bool c, seq(float[M]) n) => (bool again, seq(float[M]) next) {
         again = Identity (c)
         [deeper] next = SequenceMap (n) <body = m (float[M] e) => (seq(float[M]) whole) { whole = Identity (n) }>
       }>
-    }""")
-
-    def forget_types(graph):
-        for value in (*graph.input, *graph.output):
-            if value.type.HasField("sequence_type"):
-                value.type.Clear()
-        for inner in graph.node:
-            for attribute in inner.attribute:
-                if attribute.HasField("g"):
-                    forget_types(attribute.g)
-
-    forget_types(model.graph)
+    }""" % elements)
+    forget_sequence_types(model.graph)
     feeds = {"go": np.array(True), "x": np.ones(1, np.float32)}
     refused(model, feeds, says="nested more than 64 deep", code="resource limit")
+
+
+@pytest.mark.parametrize("leaf", ["SequenceEmpty ()", "SequenceConstruct (x)"])
+def test_lists_that_stand_for_more_than_there_is(leaf):
+    """Forty levels, each with the one below it twice: few lists, until everybody who gets the result may change it."""
+    from onnx import parser
+
+    model = parser.parse_model("""
+    <ir_version: 9, opset_import: ["" : 19]>
+    g (float[1] x) => (seq(float[M]) last) {
+      times = Constant <value_int = 40> ()
+      two = SequenceConstruct (x, x)
+      first = %s
+      [culprit] last = Loop (times, "", first) <body = b (int64 i, bool c, seq(float[M]) n) => (bool again, seq(float[M]) next) {
+        again = Identity (c)
+        next = SequenceMap (two) <body = m (float[M] e) => (seq(float[M]) whole) { whole = Identity (n) }>
+      }>
+    }""" % leaf)
+    forget_sequence_types(model.graph)
+    refused(model, {"x": np.ones(1, np.float32)}, says="memory_limit", place="'last'", code="resource limit")

@@ -199,7 +199,7 @@ def test_text_that_grows():
         ("ConstantOfShape", [ints(10_000)], {"value": onnx.numpy_helper.from_array(few)}),
         ("OneHot", [ints(0), np.array(10_000), np.concatenate([few, few])], {}),
         ("ScatterElements", [many, np.arange(10_000), np.tile(few, 10_000)], {}),
-        ("Pad", [many[:1], ints(0, 10_000), few[0]], {}),
+        ("Pad", [many[:1], ints(0, 10_000), few.reshape(())], {}),
         ("StringSplit", [np.array(["a " * 5_000_000], object)], {"outputs": 2}),
     ]:
         version, outputs = 20, attributes.pop("outputs", 1)

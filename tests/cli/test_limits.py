@@ -2,6 +2,7 @@
 
 import io
 import re
+import subprocess
 import zipfile
 
 import numpy as np
@@ -151,3 +152,20 @@ def test_a_summary_stays_short(tenon, linear, tmp_path):
     assert "... 201 more" in result.out
     summary = tenon("inspect", "m.onnx", "--format", "json").json["summary"]
     assert len(summary["metadata"]) == 50_000 and len(summary["inputs"]) == 301
+
+
+@pytest.mark.parametrize("line", ["run m.onnx --random", "inspect m.onnx", "verify m.onnx", "compile -m m.onnx --output-dir out",
+                                  "compile -m m.onnx -m n.onnx --output-dir out --jobs 2 --no-validate"])
+def test_a_system_that_gives_no_threads(program, tmp_path, line):
+    """Threads that want more stack than there is room for: everything is done by one."""
+    for name in ("m", "n"):
+        models.linear(tmp_path / f"{name}.onnx")
+    command = f"ulimit -s 4000000; ulimit -v 1000000; exec '{program}' {line}"
+    process = subprocess.run(["bash", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert process.returncode == DONE, process.stderr
+
+
+def test_names_of_the_longest_allowed_length(tenon, linear, tmp_path):
+    name = "n" * 251 + ".npz"
+    assert tenon("run", linear, "--random", "-o", name).code == DONE
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["linear.onnx", name]

@@ -107,6 +107,25 @@ def test_while_files_are_written(traced, tmp_path, number, folder_is_there):  # 
     assert not folder_is_there or names_in(tmp_path / "out") == []
 
 
+def test_folders_made_on_the_way_go_too(program, tmp_path):
+    slow(tmp_path / "m.onnx")
+    process = start(program, tmp_path, "compile", "-m", "m.onnx", "--output-dir", "a/b/out")
+    wait_for_child(process)
+    os.kill(process.pid, signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM and names_in(tmp_path) == ["m.onnx"]
+
+
+def test_folders_that_somebody_uses_meanwhile_stay(program, tmp_path):
+    slow(tmp_path / "m.onnx")
+    process = start(program, tmp_path, "compile", "-m", "m.onnx", "--output-dir", "a/b/out")
+    wait_for_child(process)
+    (tmp_path / "a/mine").write_text("mine")
+    os.kill(process.pid, signal.SIGTERM)
+    process.communicate(timeout=60)
+    assert names_in(tmp_path) == ["a", "m.onnx"] and names_in(tmp_path / "a") == ["mine"]
+
+
 def test_while_one_file_is_written(traced, tmp_path):  # noqa: F811
     models.linear(tmp_path / "m.onnx")
     process = traced("fsync:delay_enter=1000000:when=1", "run", "m.onnx", "--random", "-o", "y.npz")

@@ -191,12 +191,47 @@ void ArtifactMutation::change_packed(ArtifactContents& contents) {
     std::swap(record.dims.front(), record.dims.back());
   else if (chance(2))
     record.offset = contents.packed[below(contents.packed.size())].offset;
+  else if (chance(3))
+    record.dims.insert(record.dims.end(), 70, 1);
+  else if (chance(3))
+    record.offset = odd_integer() / 64 * 64;
+  else if (chance(3))
+    record.file = contents.packed[below(contents.packed.size())].content;
   else
     record.dtype = chance(2) ? DType::Int32 : DType::String;
 }
 
+void ArtifactMutation::change_source(SourceRecord& record, size_t packed_count) {
+  constexpr const char* kFiles[] = {"", ".", "..", "../x", "/etc/passwd", "/dev/zero", "weights.bin"};
+  switch (below(6)) {
+    case 0:
+      record.place = static_cast<SourceRecord::Place>(below(4));
+      return;
+    case 1:
+      record.packed = static_cast<int32_t>(below(packed_count + 2)) - 1;
+      return;
+    case 2:
+      (chance(2) ? record.offset : record.bytes) = odd_integer();
+      return;
+    case 3:
+      (chance(2) ? record.file_offset : record.file_bytes) = odd_integer();
+      return;
+    case 4:
+      record.file = kFiles[below(std::size(kFiles))];
+      record.file_has_names = chance(2);
+      return;
+    default:
+      if (chance(2) || record.info.dims.empty())
+        record.info.dims.push_back(odd_integer());
+      else
+        record.info.dims[below(record.info.dims.size())] = odd_integer();
+  }
+}
+
 void ArtifactMutation::change(ArtifactContents& contents) {
   if (!contents.packed.empty() && chance(12)) return change_packed(contents);
+  if (!contents.sources.empty() && chance(12))
+    return change_source(contents.sources[below(contents.sources.size())], contents.packed.size());
   if (contents.models.empty()) return;
   ModelRecord& model = contents.models[below(contents.models.size())];
   if (!model.slots.empty() && chance(12)) {

@@ -32,6 +32,7 @@ class ArtifactMutation {
   void change_value(PlanValue& value);
   void change_entry(Program& program);
   void change_packed(ArtifactContents& contents);
+  void change_source(SourceRecord& record, size_t packed_count);
 
   std::minstd_rand random_;
 };

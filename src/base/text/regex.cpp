@@ -1,6 +1,8 @@
 // A Thompson machine: all ways through the pattern are followed at once, one character at a time.
 #include "base/text/regex.h"
 
+#include <utility>
+
 #include "base/text/regex_syntax.h"
 #include "base/text/utf8.h"
 
@@ -157,6 +159,7 @@ class Threads {
     while (!pending_.empty()) {
       const size_t pc = pending_.back();
       pending_.pop_back();
+      ++steps_;
       if (seen_at_[pc] == at_ + 1) continue;
       seen_at_[pc] = at_ + 1;
       const Instruction& i = program_.code[pc];
@@ -174,6 +177,8 @@ class Threads {
     if (program_.sets[i.set].contains(text_[at_ - 1])) add(i.next, thread.origin);
   }
   const std::vector<Thread>& waiting() const { return waiting_; }
+  // Since the last call.
+  int64_t steps() { return std::exchange(steps_, 0) + static_cast<int64_t>(waiting_.size()) + 1; }
   // Where the match that ends here began.
   const std::optional<size_t>& match_origin() const { return match_origin_; }
 
@@ -184,6 +189,7 @@ class Threads {
   std::vector<Thread> waiting_;
   std::vector<size_t> pending_;
   size_t at_ = 0;
+  int64_t steps_ = 0;
   std::optional<size_t> match_origin_;
 };
 
@@ -196,12 +202,12 @@ Result<Regex> Regex::compile(std::string_view pattern) {
   return Regex(std::move(program));
 }
 
-bool Regex::full_match(std::string_view text) const {
-  const std::vector<char32_t> characters = code_points(text);
-  Threads threads(*program_, characters);
+bool Regex::full_match(std::span<const char32_t> text, Spend spend) const {
+  Threads threads(*program_, text);
   threads.begin(0);
   threads.add(0, 0);
-  for (size_t at = 1; at <= characters.size(); ++at) {
+  for (size_t at = 1; at <= text.size(); ++at) {
+    spend(threads.steps());
     const std::vector<Thread> waiting = threads.waiting();
     if (waiting.empty()) return false;
     threads.begin(at);
@@ -210,12 +216,14 @@ bool Regex::full_match(std::string_view text) const {
   return threads.match_origin().has_value();
 }
 
-std::optional<Regex::Match> Regex::find(std::span<const char32_t> text, size_t from) const {
+std::optional<Regex::Match> Regex::find(std::span<const char32_t> text, size_t from, Spend spend) const {
+  spend(static_cast<int64_t>(program_->code.size()));
   Threads threads(*program_, text);
   std::optional<Match> best;
   std::vector<Thread> waiting;  // in the order of their origins, so the leftmost reaches an instruction first
   for (size_t at = from; at <= text.size(); ++at) {
     threads.begin(at);
+    spend(threads.steps());
     for (const Thread& thread : waiting)
       if (!best || thread.origin <= best->begin) threads.advance(thread);
     if (!best) threads.add(0, at);

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/function_ref.h"
 #include "base/status.h"
 
 namespace tenon {
@@ -15,15 +16,19 @@ class Regex {
  public:
   static Result<Regex> compile(std::string_view pattern);
 
+  // Told now and then how many steps a search has taken since it was last told; may throw to end it. A long text times
+  // a long pattern is a long time, linear or not.
+  using Spend = FunctionRef<void(int64_t steps)>;
+
   // Whether the whole text matches.
-  bool full_match(std::string_view text) const;
+  bool full_match(std::span<const char32_t> text, Spend spend) const;
 
   // Characters [begin, end) of a text.
   struct Match {
     size_t begin = 0, end = 0;
   };
   // The longest of the leftmost matches that begin at `from` or later; what lies before `from` counts as context.
-  std::optional<Match> find(std::span<const char32_t> text, size_t from) const;
+  std::optional<Match> find(std::span<const char32_t> text, size_t from, Spend spend) const;
 
   struct Program;
 

@@ -6,6 +6,7 @@
 #include "providers/cpu/conv_shape.h"
 #include "providers/cpu/finish.h"
 #include "providers/cpu/gather.h"
+#include "providers/cpu/panel_product.h"
 #include "providers/cpu/scratch.h"
 #include "providers/cpu/tiles.h"
 
@@ -99,7 +100,10 @@ class PlaneConv {
     float *sums = scratch_floats(), *gathered = sums + kMostPanels * kPanelWidth * kTileWidth;
     const int64_t rows = (chunk.last_panel - chunk.first_panel) * kPanelWidth;
     if (blocks_.count() == 0) std::fill(sums, sums + rows * kTileWidth, 0.0f);
-    for (int64_t i = 0; i < blocks_.count(); ++i) multiply_block(chunk, blocks_[i], i > 0, gathered, sums);
+    for (int64_t i = 0; i < blocks_.count(); ++i) {
+      if (i % kBlocksBetweenPolls == kBlocksBetweenPolls - 1) poll_cancelled();
+      multiply_block(chunk, blocks_[i], i > 0, gathered, sums);
+    }
     store(chunk, sums);
   }
 

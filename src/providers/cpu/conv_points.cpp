@@ -58,6 +58,7 @@ class PointConv {
     float *sums = scratch_floats(), *rows = sums + kSums, *results = rows + kMostPositions * kDepthBlock;
     if (blocks_.count() == 0) std::fill(sums, sums + kSums, 0.0f);
     for (int64_t i = 0; i < blocks_.count(); ++i) {
+      if (i % kBlocksBetweenPolls == kBlocksBetweenPolls - 1) poll_cancelled();
       const DepthBlock block = blocks_[i];
       const float* x = job_.x + (image_group * shape_.channels + block.first_channel) * shape_.in_plane();
       if (!direct_) gather_rows(shape_, block, x, rows);

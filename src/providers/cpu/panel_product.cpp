@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
+#include "providers/provider.h"
 
 namespace tenon {
 
@@ -11,6 +12,7 @@ void multiply_panels(const TileTable& table, const float* a, int64_t rows, int64
   // One block at least: without any product the sums are zero.
   const int64_t blocks = std::max<int64_t>(1, ceil_div(depth, kDepthBlock));
   for (int64_t block = 0; block < blocks; ++block) {
+    if (block % kBlocksBetweenPolls == kBlocksBetweenPolls - 1) poll_cancelled();
     const int64_t begin = depth * block / blocks, end = depth * (block + 1) / blocks;
     const TileOperands operands{.a = a + begin,
                                 .a_stride = depth,

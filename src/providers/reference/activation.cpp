@@ -4,6 +4,7 @@
 
 #include "providers/reference/convert.h"
 #include "providers/reference/elementwise.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -32,10 +33,10 @@ Status shrink(KernelContext& c) {
     using T = typename decltype(tag)::type;
     auto in = c.in(0).as<T>();
     auto out = c.out(0).as<T>();
-    for (size_t i = 0; i < in.size(); ++i) {
-      const double x = static_cast<double>(in[i]);
-      out[i] = from_double<T>(x < -p.lambd ? x + p.bias : x > p.lambd ? x - p.bias : 0.0);
-    }
+    for_each_index(c.in(0).size(), [&](int64_t i) {
+      const double x = static_cast<double>(in[static_cast<size_t>(i)]);
+      out[static_cast<size_t>(i)] = from_double<T>(x < -p.lambd ? x + p.bias : x > p.lambd ? x - p.bias : 0.0);
+    });
     return Status();
   });
 }

@@ -1,15 +1,17 @@
 // ArgMax, ArgMin, CumSum, CumProd and TopK: lines of elements along one axis.
 #include <algorithm>
-#include <numeric>
 
 #include "ops/reduction.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/elementwise.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
 
 namespace {
+
+constexpr int64_t kUnitsPerLook = 16;  // elements that a sort compares lie far from each other in memory
 
 int64_t from_start(int64_t axis, int64_t rank) { return axis < 0 ? axis + rank : axis; }
 
@@ -26,18 +28,17 @@ Status find_extreme(KernelContext& c) {
   const auto& p = c.params<ArgReductionParams>();
   const AxisSplit split(c.in(0).dims, from_start(p.axis, c.in(0).rank()));
   auto out = c.out(0).as<int64_t>();
-  WorkMeter meter;
   return dispatch_numbers(c.in(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* in = static_cast<const T*>(c.in(0).data);
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
         auto at = [&](int64_t k) { return widen(in[(o * split.extent + k) * split.inner + i]); };
-        meter.spend(split.extent);
         int64_t best = 0;
-        for (int64_t k = 1; k < split.extent; ++k)
+        for_each_index(split.extent, [&](int64_t k) {
           if (before(at(k), at(best), kLargest) || (p.select_last_index && !before(at(best), at(k), kLargest)))
             best = k;
+        });
         out[static_cast<size_t>(o * split.inner + i)] = best;
       }
     }
@@ -53,7 +54,6 @@ Status accumulate(KernelContext& c, int start, F f) {
   if (axis < -rank || axis >= rank) return invalid_argument("axis {} is outside a tensor of rank {}", axis, rank);
   if (c.in(0).size() == 0) return {};
   const AxisSplit split(c.in(0).dims, from_start(axis, rank));
-  WorkMeter meter;
   return dispatch_numbers(c.out(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* in = static_cast<const T*>(c.in(0).data);
@@ -61,14 +61,13 @@ Status accumulate(KernelContext& c, int start, F f) {
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
         Wide<T> running = static_cast<Wide<T>>(start);
-        meter.spend(split.extent);
-        for (int64_t k = 0; k < split.extent; ++k) {
+        for_each_index(split.extent, [&](int64_t k) {
           const int64_t place = p.reverse ? split.extent - 1 - k : k;
           const int64_t n = (o * split.extent + place) * split.inner + i;
           const Wide<T> next = f(running, widen(in[n]));
           out[n] = narrow<T>(p.exclusive ? running : next);
           running = next;
-        }
+        });
       }
     }
     return Status();
@@ -84,16 +83,18 @@ Status take_top(KernelContext& c) {
   // Either output may be unwanted, so the count comes from the input.
   const int64_t count = std::min(integer_at(c.in(1), 0), split.extent);
   WorkMeter meter;
-  Scratch<int64_t> order(static_cast<size_t>(split.extent));
+  Scratch<int64_t> order;
+  order.reserve(static_cast<size_t>(split.extent));
   return dispatch_numbers(c.in(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     const T* in = static_cast<const T*>(c.in(0).data);
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
         auto at = [&](int64_t k) { return widen(in[(o * split.extent + k) * split.inner + i]); };
-        std::iota(order.begin(), order.end(), 0);
+        order.clear();
+        for_each_index(split.extent, [&](int64_t k) { order.push_back(k); });
         std::partial_sort(order.begin(), order.begin() + count, order.end(), [&](int64_t a, int64_t b) {
-          meter.spend();
+          meter.spend(kUnitsPerLook);
           return before(at(a), at(b), p.largest) || (!before(at(b), at(a), p.largest) && a < b);
         });
         for (int64_t k = 0; k < count; ++k) {

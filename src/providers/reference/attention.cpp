@@ -6,6 +6,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/softmax_row.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 #include "tensor/value.h"
 
@@ -85,6 +86,7 @@ Result<Doubles> join_cache(KernelContext& c, size_t past_input, size_t input, co
   if (joined.size() == 0) return joined;
   const int64_t length = e.total - e.past;
   for (int64_t plane = 0; plane < e.batch * e.kv_heads; ++plane) {
+    WorkMeter().spend(e.total * size);
     double* to = joined.data() + plane * e.total * size;
     if (e.past > 0) std::copy_n(past.data() + plane * e.past * size, e.past * size, to);
     for (int64_t t = 0; t < length; ++t)
@@ -93,6 +95,8 @@ Result<Doubles> join_cache(KernelContext& c, size_t past_input, size_t input, co
   }
   return joined;
 }
+
+constexpr int64_t kUnitsPerScore = 16;  // of the time that masks, roundings and exponentials take
 
 class Attention {
  public:
@@ -108,7 +112,7 @@ class Attention {
     if (c_.wants(2)) v_.store(c_.out(2));
     scale_ = round_to(
         type_, std::sqrt(p_.scale ? static_cast<double>(*p_.scale) : 1.0 / std::sqrt(static_cast<double>(e_.head))));
-    for (double& key : k_) key = round_to(type_, key * scale_);
+    for_each_index(static_cast<int64_t>(k_.size()), [&](int64_t i) { k_[i] = round_to(type_, k_[i] * scale_); });
     TN_ASSIGN_OR_RETURN(y_, Doubles::filled(c_.out(0).size(), 0.0, c_.budget()));
     TN_ASSIGN_OR_RETURN(exposed_, Doubles::filled(c_.wants(3) ? c_.out(3).size() : 0, 0.0, c_.budget()));
     if (y_.size() == 0 && exposed_.size() == 0) return {};
@@ -130,7 +134,7 @@ class Attention {
     Scratch<double> scores(static_cast<size_t>(e_.total)), added(scores.size());
     const Scratch<double> query = scaled_query(row);
     for (int64_t j = 0; j < e_.total; ++j) {
-      meter_.spend(e_.head + 1);
+      meter_.spend(e_.head + kUnitsPerScore);
       double sum = 0.0;
       const double* key = k_.data() + (kv_plane * e_.total + j) * e_.head;
       for (int64_t d = 0; d < e_.head; ++d) sum += query[static_cast<size_t>(d)] * key[d];

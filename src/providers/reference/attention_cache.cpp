@@ -5,6 +5,7 @@
 #include "providers/reference/element_access.h"
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -57,8 +58,9 @@ Status run_attention_bias(KernelContext& c) {
   const double filter = static_cast<double>(c.params<AttentionBiasParams>().mask_filter_value);
   for (int64_t row = 0; row < batch * heads * rows; ++row) {
     const int64_t b = row / (heads * rows), s = row % rows, bias_row = batched ? row : row % (heads * rows);
-    for (int64_t t = 0; t < keys; ++t)
+    for_each_index(keys, [&](int64_t t) {
       y[row * keys + t] = (bias.present() ? bias[bias_row * keys + t] : 0.0) + (mask.forbids(b, s, t) ? filter : 0.0);
+    });
   }
   y.store(out);
   return {};
@@ -87,8 +89,10 @@ Status run_key_value_cache(KernelContext& c) {
     using T = typename decltype(tag)::type;
     const auto cache = raw<T>(c.in(0)), next = raw<T>(c.in(1));
     const auto vector = [&](std::span<T> data, int64_t row) { return data.begin() + row * size; };
+    WorkMeter meter;
     for (int64_t b = 0; b < batch; ++b) {
       for (int64_t t = 0; c.wants(0) && t < used; ++t) {
+        meter.spend(heads * size);
         TN_ASSIGN_OR_RETURN(const int64_t from, writer(c, b, t));
         for (int64_t h = 0; h < heads; ++h)
           std::copy_n(vector(cache, (from * heads + h) * capacity + t), size,
@@ -99,10 +103,12 @@ Status run_key_value_cache(KernelContext& c) {
     const auto present = raw<T>(c.out(1));
     std::ranges::copy(cache, present.begin());
     for (int64_t b = 0; b < batch; ++b)
-      for (int64_t t = 0; t < length; ++t)
+      for (int64_t t = 0; t < length; ++t) {
+        meter.spend(heads * size);
         for (int64_t h = 0; h < heads; ++h)
           std::copy_n(vector(next, packed ? (b * length + t) * heads + h : (b * heads + h) * length + t), size,
                       vector(present, (b * heads + h) * capacity + used + t));
+      }
     return {};
   });
 }

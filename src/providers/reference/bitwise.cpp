@@ -4,6 +4,7 @@
 
 #include "ops/cast.h"
 #include "providers/reference/elementwise.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -31,8 +32,10 @@ Status split_bytes(const TensorView& in, const TensorView& out) {
     using T = typename decltype(tag)::type;
     const int bits = dtype_bits(out.dtype);
     T* to = static_cast<T*>(out.data);
-    for (uint8_t byte : raw<uint8_t>(in))
-      for (int shift = 0; shift < 8; shift += bits) *to++ = T(int64_t{byte} >> shift);
+    const auto bytes = raw<uint8_t>(in);
+    for_each_index(in.size(), [&](int64_t i) {
+      for (int shift = 0; shift < 8; shift += bits) *to++ = T(int64_t{bytes[static_cast<size_t>(i)]} >> shift);
+    });
     return Status();
   });
 }
@@ -41,8 +44,9 @@ Status reinterpret(KernelContext& c) {
   const TensorView &in = c.in(0), &out = c.out(0);
   if (c.params<BitCastParams>().split) return split_bytes(in, out);
   if (out.dtype == DType::Bool) {  // a bool is 0 or 1, whatever the bits were
-    for (int64_t i = 0; i < in.size(); ++i)
+    for_each_index(in.size(), [&](int64_t i) {
       out.as<bool>()[static_cast<size_t>(i)] = raw<uint8_t>(in)[static_cast<size_t>(i)] != 0;
+    });
     return {};
   }
   const int64_t bytes = is_sub_byte(in.dtype) ? in.size() : in.bytes();

@@ -6,6 +6,7 @@
 #include "providers/reference/copy.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/number_text.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -54,6 +55,7 @@ Status dispatch_castable(DType dtype, F&& f) {
 }
 
 constexpr int64_t kChunk = 256;
+constexpr int64_t kUnitsPerText = 32;  // of the time that a number takes to be written or read
 
 template <class C>
 Status store(const C* from, const TensorView& out, int64_t begin, int64_t count, const CastOptions& options) {
@@ -70,8 +72,10 @@ Status cast_numbers(const TensorView& in, const TensorView& out, const CastOptio
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(in.data);
     Carrier<T> chunk[kChunk];
+    WorkMeter meter;
     for (int64_t begin = 0; begin < in.size(); begin += kChunk) {
       const int64_t count = std::min(kChunk, in.size() - begin);
+      meter.spend(count);
       for (int64_t i = 0; i < count; ++i) chunk[i] = static_cast<Carrier<T>>(from[begin + i]);
       TN_RETURN_IF_ERROR(store(chunk, out, begin, count, options));
     }
@@ -84,7 +88,9 @@ Status numbers_to_strings(const TensorView& in, const TensorView& out) {
     using T = typename decltype(tag)::type;
     auto from = in.as<T>();
     auto to = out.as<std::string>();
+    WorkMeter meter;
     for (size_t i = 0; i < from.size(); ++i) {
+      meter.spend(kUnitsPerText);
       if constexpr (std::is_same_v<T, double>)
         to[i] = number_text(from[i]);
       else if constexpr (is_float_element<T>)
@@ -98,8 +104,10 @@ Status numbers_to_strings(const TensorView& in, const TensorView& out) {
 
 Status strings_to_numbers(const TensorView& in, const TensorView& out, const CastOptions& options) {
   auto from = in.as<std::string>();
+  WorkMeter meter;
   for (int64_t i = 0; i < in.size(); ++i) {
     const std::string& text = from[static_cast<size_t>(i)];
+    meter.spend(kUnitsPerText + static_cast<int64_t>(text.size()));
     const auto number = is_float(out.dtype) ? std::nullopt : parse_integer(text);
     if (number) {
       TN_RETURN_IF_ERROR(store(&*number, out, i, 1, options));

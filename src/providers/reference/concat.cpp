@@ -8,6 +8,7 @@
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
 #include "providers/reference/text_meter.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -26,8 +27,13 @@ KernelFunction reference_kernel<OpId::Concat>() {
       for (size_t i = 0; i < c.input_count(); ++i) {
         const T* source = static_cast<const T*>(c.in(i).data);
         const int64_t run = AxisSplit(c.in(i).dims, axis < 0 ? axis + out.rank() : axis).extent * whole.inner;
-        for (int64_t o = 0; o < whole.outer; ++o)
-          meter.copy_n(source + o * run, run, target + o * whole.extent * whole.inner + at);
+        WorkMeter work;
+        for (int64_t o = 0; o < whole.outer; ++o) {
+          work.spend();
+          in_pieces(run, [&](int64_t begin, int64_t end) {
+            meter.copy_n(source + o * run + begin, end - begin, target + o * whole.extent * whole.inner + at + begin);
+          });
+        }
         at += run;
       }
       return Status();

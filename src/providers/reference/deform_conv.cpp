@@ -5,6 +5,7 @@
 #include "providers/reference/doubles.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -16,7 +17,9 @@ double interpolate(const double* plane, Dims dims, const std::vector<double>& at
   for (size_t i = 0; i < rank; ++i)
     if (!(at[i] > -1.0 && at[i] < static_cast<double>(dims[i]))) return 0.0;  // NaN too
   double sum = 0.0;
+  WorkMeter meter;
   for (size_t corner = 0; corner < size_t{1} << rank; ++corner) {
+    meter.spend(static_cast<int64_t>(rank));
     double weight = 1.0;
     int64_t offset = 0;
     bool inside = true;

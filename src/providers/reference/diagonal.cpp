@@ -2,6 +2,7 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -16,11 +17,11 @@ KernelFunction reference_kernel<OpId::Trilu>() {
     return dispatch_by_size(in.dtype, [&](auto tag) {
       using T = typename decltype(tag)::type;
       auto source = raw<T>(in), target = raw<T>(c.out(0));
-      for (size_t i = 0; i < source.size(); ++i) {
-        const int64_t column = static_cast<int64_t>(i) % columns, row = static_cast<int64_t>(i) / columns % rows;
+      for_each_index(in.size(), [&](int64_t i) {
+        const int64_t column = i % columns, row = i / columns % rows;
         const bool keep = upper ? column - row >= k : column - row <= k;
-        target[i] = keep ? source[i] : T();
-      }
+        target[static_cast<size_t>(i)] = keep ? source[static_cast<size_t>(i)] : T();
+      });
       return Status();
     });
   };
@@ -36,7 +37,7 @@ KernelFunction reference_kernel<OpId::EyeLike>() {
       using T = typename decltype(tag)::type;
       T* target = static_cast<T*>(out.data);
       for (int64_t i = 0; out.size() > 0 && i < rows; ++i)
-        for (int64_t j = 0; j < columns; ++j) target[i * columns + j] = T(j - i == k ? 1 : 0);
+        for_each_index(columns, [&](int64_t j) { target[i * columns + j] = T(j - i == k ? 1 : 0); });
       return Status();
     });
   };

@@ -48,7 +48,8 @@ Result<Doubles> Doubles::filled(int64_t count, double value, const std::shared_p
 
 Result<Doubles> Doubles::filled(std::vector<int64_t> dims, double value, const std::shared_ptr<MemoryBudget>& budget) {
   TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(DType::Float64, std::move(dims), budget));
-  std::ranges::fill(tensor.as_mutable<double>(), value);
+  double* to = tensor.as_mutable<double>().data();
+  in_pieces(tensor.size(), [&](int64_t begin, int64_t end) { std::fill(to + begin, to + end, value); });
   return Doubles(std::move(tensor));
 }
 

@@ -19,8 +19,8 @@ KernelFunction reference_kernel<OpId::Tile>() {
     if (c.out(0).size() == 0) return {};
     std::vector<AxisMap> maps;
     for (size_t axis = 0; axis < c.out(0).dims.size(); ++axis) {
-      AxisMap& map = maps.emplace_back(axis_range(c.out(0).dims[axis]));
-      for (int64_t& from : map) from %= c.in(0).dims[axis];
+      const int64_t extent = c.in(0).dims[axis];
+      maps.push_back(axis_map(c.out(0).dims[axis], [&](int64_t i) { return i % extent; }));
     }
     return copy_mapped(c.in(0), c.out(0), maps);
   };

@@ -5,6 +5,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/text_meter.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -28,7 +29,9 @@ int64_t index_of(T x) {
 // The elements of a tensor of any number type as indices.
 Status read_indices(const TensorView& view, Scratch<int64_t>& indices) {
   return dispatch_numbers(view.dtype, [&](auto tag) {
-    for (auto x : view.as<typename decltype(tag)::type>()) indices.push_back(index_of(x));
+    const auto elements = view.as<typename decltype(tag)::type>();
+    indices.reserve(elements.size());
+    for_each_index(view.size(), [&](int64_t i) { indices.push_back(index_of(elements[static_cast<size_t>(i)])); });
     return Status();
   });
 }
@@ -56,7 +59,8 @@ KernelFunction reference_kernel<OpId::ConstantOfShape>() {
       else if (value.defined())
         element = *static_cast<const T*>(value.data());
       TextMeter meter;
-      for (T& x : raw<T>(out)) meter.copy(element, x);
+      const auto target = raw<T>(out);
+      for_each_index(out.size(), [&](int64_t i) { meter.copy(element, target[static_cast<size_t>(i)]); });
       return Status();
     });
   };
@@ -69,12 +73,13 @@ KernelFunction reference_kernel<OpId::Range>() {
       using T = typename decltype(tag)::type;
       const T start = c.in(0).as<T>()[0], delta = c.in(2).as<T>()[0];
       auto out = c.out(0).as<T>();
-      for (size_t i = 0; i < out.size(); ++i) {
+      for_each_index(c.out(0).size(), [&](int64_t i) {
+        const auto at = static_cast<size_t>(i);
         if constexpr (std::is_integral_v<T>)
-          out[i] = static_cast<T>(static_cast<uint64_t>(start) + i * static_cast<uint64_t>(delta));
+          out[at] = static_cast<T>(static_cast<uint64_t>(start) + at * static_cast<uint64_t>(delta));
         else
-          out[i] = narrow<T>(widen(start) + static_cast<double>(i) * widen(delta));
-      }
+          out[at] = narrow<T>(widen(start) + static_cast<double>(i) * widen(delta));
+      });
       return Status();
     });
   };
@@ -94,15 +99,15 @@ KernelFunction reference_kernel<OpId::OneHot>() {
       const T off = raw<T>(c.in(2))[0], on = raw<T>(c.in(2))[1];
       auto target = raw<T>(out);
       TextMeter meter;
-      for (T& x : target) meter.copy(off, x);
-      for (int64_t i = 0; i < static_cast<int64_t>(indices.size()); ++i) {
+      for_each_index(out.size(), [&](int64_t i) { meter.copy(off, target[static_cast<size_t>(i)]); });
+      for_each_index(static_cast<int64_t>(indices.size()), [&](int64_t i) {
         int64_t hot = indices[static_cast<size_t>(i)];
         if (hot < 0) hot += split.extent;
         // An index that is not in the axis leaves its row off.
-        if (hot < 0 || hot >= split.extent) continue;
+        if (hot < 0 || hot >= split.extent) return;
         meter.copy(on,
                    target[static_cast<size_t>((i / split.inner * split.extent + hot) * split.inner + i % split.inner)]);
-      }
+      });
       return Status();
     });
   };

@@ -7,6 +7,7 @@
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/text_meter.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -33,7 +34,10 @@ Status copy_blocks(KernelContext& c, const Scratch<int64_t>& blocks, int64_t inn
 Result<Scratch<int64_t>> checked_indices(const TensorView& indices, int64_t extent) {
   Scratch<int64_t> result;
   const int64_t count = indices.size();
+  result.reserve(static_cast<size_t>(count));
+  WorkMeter meter;
   for (int64_t i = 0; i < count; ++i) {
+    meter.spend();
     TN_ASSIGN_OR_RETURN(int64_t index, checked_index(integer_at(indices, i), extent, i));
     result.push_back(index);
   }
@@ -75,6 +79,7 @@ KernelFunction reference_kernel<OpId::GatherElements>() {
     if (c.out(0).size() == 0) return {};
     std::vector<int64_t> strides = row_major_strides(data.dims);
     Scratch<int64_t> elements;
+    elements.reserve(indices.size());
     const int64_t stride = std::exchange(strides[at], 0);
     for (Walker<1> w(c.in(1).dims, {strides}); w.more(); w.next())
       elements.push_back(w.at(0) + indices[static_cast<size_t>(w.position())] * stride);
@@ -93,7 +98,9 @@ KernelFunction reference_kernel<OpId::GatherND>() {
     const int64_t rows_per_batch = rows / product(indices.dims.first(batch));
     const Dims indexed = data.dims.subspan(batch, depth);
     Scratch<int64_t> blocks;
+    WorkMeter meter;
     for (int64_t row = 0; row < rows; ++row) {
+      meter.spend(static_cast<int64_t>(depth) + 1);
       int64_t block = row / rows_per_batch;
       for (size_t k = 0; k < depth; ++k) {
         const int64_t position = row * static_cast<int64_t>(depth) + static_cast<int64_t>(k);

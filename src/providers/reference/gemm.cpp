@@ -36,14 +36,18 @@ Status run(KernelContext& c, const GemmParams& p) {
   const auto strides = has_bias ? broadcast_strides(c.in(2).dims, out.dims) : std::vector<int64_t>{0, 0};
   const T* bias = has_bias ? c.in(2).as<T>().data() : nullptr;
   T* y = out.as<T>().data();
-  Scratch<Sum<T>> sums(static_cast<size_t>(n));
+  Scratch<Sum<T>> sums;
   for (int64_t i = 0; i < m; ++i) {
     TN_RETURN_IF_ERROR(c.services().check_cancelled());
-    multiply_row(left, right, i, k, sums);
-    for (int64_t j = 0; j < n; ++j) {
-      Sum<T> sum = scaled<T>(sums[static_cast<size_t>(j)], p.alpha);
-      if (has_bias) sum += scaled<T>(to_sum(bias[i * strides[0] + j * strides[1]]), p.beta);
-      y[i * n + j] = from_sum<T>(sum);
+    for (int64_t first = 0; first < n; first += kSumBlock) {
+      const int64_t end = std::min(n, first + kSumBlock);
+      sums.resize(static_cast<size_t>(end - first));
+      multiply_row(left, {right.data + first * right.column, right.row, right.column}, i, k, sums);
+      for (int64_t j = first; j < end; ++j) {
+        Sum<T> sum = scaled<T>(sums[static_cast<size_t>(j - first)], p.alpha);
+        if (has_bias) sum += scaled<T>(to_sum(bias[i * strides[0] + j * strides[1]]), p.beta);
+        y[i * n + j] = from_sum<T>(sum);
+      }
     }
   }
   return {};

@@ -84,11 +84,12 @@ class Sampler {
 // The weighted sum over the product of the axes' taps.
 template <class T>
 double sum_taps(const T* image, const std::vector<std::vector<Tap>>& taps, const std::vector<int64_t>& strides,
-                size_t axis = 0) {
+                WorkMeter& meter, size_t axis = 0) {
+  meter.spend();
   if (axis == taps.size()) return static_cast<double>(widen(*image));
   double sum = 0;
   for (const Tap& tap : taps[axis])
-    if (tap.index >= 0) sum += tap.weight * sum_taps(image + tap.index * strides[axis], taps, strides, axis + 1);
+    if (tap.index >= 0) sum += tap.weight * sum_taps(image + tap.index * strides[axis], taps, strides, meter, axis + 1);
   return sum;
 }
 
@@ -117,7 +118,7 @@ void sample(KernelContext& c, std::span<const double> coordinates) {
       for (int64_t channel = 0; channel < channels; ++channel) {
         meter.spend(4 * axes);
         const int64_t plane = n * channels + channel;
-        target[plane * points + point] = sampled<T>(sum_taps(source + plane * pixels, taps, strides));
+        target[plane * points + point] = sampled<T>(sum_taps(source + plane * pixels, taps, strides, meter));
       }
     }
   }

@@ -34,6 +34,8 @@ int64_t sliding_end(int64_t positions, int64_t capacity, int64_t window) {
   return positions - dropped;
 }
 
+constexpr int64_t kUnitsPerScore = 16;  // of the time that masks, codes and exponentials take
+
 class GroupQueryAttention {
  public:
   explicit GroupQueryAttention(KernelContext& c) : c_(c), p_(c.params<GroupQueryAttentionParams>()) {}
@@ -123,10 +125,11 @@ class GroupQueryAttention {
     const DType cached = c_.has(past) ? c_.in(past).dtype : c_.wants(1) ? c_.out(1).dtype : DType::Int8;
     for (int64_t h = 0; h < p_.kv_num_heads; ++h) {
       double* to = joined.data() + h * s.rows * head_;
-      for (int64_t r = 0; r < s.past; ++r)
+      for (int64_t r = 0; r < s.past; ++r, meter_.spend(kUnitsPerScore * head_))
         for (int64_t i = 0; i < head_; ++i)
           to[r * head_ + i] = cache.read(c_.in(past), (b * p_.kv_num_heads + h) * capacity_ + r, h, i);
       for (int64_t t = 0; t < new_keys_; ++t) {
+        meter_.spend(kUnitsPerScore * head_);
         std::span<double> row(to + (s.past + t) * head_, static_cast<size_t>(head_));
         std::copy_n(new_row(b, h, t, keys), head_, row.begin());
         if (keys) TN_RETURN_IF_ERROR(prepare(b, t, s, k_norm_, row));
@@ -177,7 +180,7 @@ class GroupQueryAttention {
                      const CacheCodec& cache) const {
     if (rows.size() == 0) return;
     for (int64_t h = 0; h < p_.kv_num_heads; ++h)
-      for (int64_t r = 0; r < s.kept; ++r)
+      for (int64_t r = 0; r < s.kept; ++r, WorkMeter().spend(kUnitsPerScore * head_))
         for (int64_t i = 0; i < head_; ++i)
           cache.write(present, (b * p_.kv_num_heads + h) * present.dims[2] + r, h, i,
                       rows[(h * s.rows + s.rows - s.kept + r) * head_ + i]);
@@ -193,7 +196,7 @@ class GroupQueryAttention {
     const int64_t plane = h / (p_.num_heads / p_.kv_num_heads) * sequence.rows;
     Scratch<double> scores;
     for (int64_t t = begin; t < end; ++t) {
-      meter_.spend(head_ + 1);
+      meter_.spend(head_ + kUnitsPerScore);
       double sum = 0.0;
       for (int64_t i = 0; i < head_; ++i) sum += query[static_cast<size_t>(i)] * keys[(plane + t) * head_ + i];
       scores.push_back(bias_at(b, h, s, t) + capped(sum * scale()));

@@ -5,6 +5,7 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -39,9 +40,14 @@ KernelFunction reference_kernel<OpId::MurmurHash3>() {
     const TensorView& x = c.in(0);
     auto out = raw<uint32_t>(c.out(0));
     const size_t width = static_cast<size_t>(dtype_bits(x.dtype)) / 8;
-    for (size_t i = 0; i < out.size(); ++i)
-      out[i] = x.dtype == DType::String ? murmur_hash(x.as<std::string>()[i], seed)
-                                        : murmur_hash({static_cast<const char*>(x.data) + i * width, width}, seed);
+    WorkMeter meter;
+    for (size_t i = 0; i < out.size(); ++i) {
+      const std::string_view key = x.dtype == DType::String
+                                       ? std::string_view(x.as<std::string>()[i])
+                                       : std::string_view(static_cast<const char*>(x.data) + i * width, width);
+      meter.spend(static_cast<int64_t>(key.size()) + 1);
+      out[i] = murmur_hash(key, seed);
+    }
     return {};
   };
 }

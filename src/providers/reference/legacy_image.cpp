@@ -2,6 +2,7 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -15,7 +16,10 @@ Status apply(KernelContext& c, F f) {
     using T = typename decltype(tag)::type;
     auto in = c.in(0).as<T>();
     auto out = c.out(0).as<T>();
-    for (size_t i = 0; i < in.size(); ++i) out[i] = narrow<T>(f(widen(in[i]), double{p.alpha}, double{p.beta}));
+    for_each_index(c.in(0).size(), [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      out[at] = narrow<T>(f(widen(in[at]), double{p.alpha}, double{p.beta}));
+    });
     return Status();
   });
 }
@@ -54,8 +58,10 @@ KernelFunction reference_kernel<OpId::ImageScaler>() {
       auto in = c.in(0).as<T>();
       auto out = c.out(0).as<T>();
       const size_t plane = static_cast<size_t>(dims[2] * dims[3]);
-      for (size_t i = 0; i < in.size(); ++i)
-        out[i] = narrow<T>(widen(in[i]) * p.scale + p.bias[i / plane % p.bias.size()]);
+      for_each_index(c.in(0).size(), [&](int64_t i) {
+        const auto at = static_cast<size_t>(i);
+        out[at] = narrow<T>(widen(in[at]) * p.scale + p.bias[at / plane % p.bias.size()]);
+      });
       return Status();
     });
   };

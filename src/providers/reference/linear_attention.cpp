@@ -29,13 +29,11 @@ class LinearAttention {
     const size_t one = states_.size() / static_cast<size_t>(slots_);
     double* last = states_.end() - one;
     if (past_.present()) std::copy_n(past_.data() + past_.size() - one, one, last);
-    WorkMeter meter;
     for (int64_t b = 0; b < batch_; ++b) {
       for (int64_t h = 0; h < p_.kv_num_heads; ++h) {
         const int64_t size = key_ * value_;
         double* state = last + (b * p_.kv_num_heads + h) * size;
         for (int64_t t = 0; t < steps_; ++t) {
-          meter.spend(4 * size);
           step(h, b * steps_ + t, state);
           // The states of the last steps but the very last go to the slots before it.
           if (const int64_t back = steps_ - 1 - t; back > 0 && back < slots_)
@@ -55,11 +53,13 @@ class LinearAttention {
     const double* value = v_.data() + (token * p_.kv_num_heads + h) * value_;
     if (p_.gated()) {
       for (int64_t d = 0; d < key_; ++d) {
+        meter_.spend(value_);
         const double factor = std::exp(decay_at(token, h, d));
         for (int64_t m = 0; m < value_; ++m) state[d * value_ + m] *= factor;
       }
     }
     for (int64_t m = 0; m < value_; ++m) {
+      meter_.spend(2 * key_);
       double written = value[m];
       if (p_.corrects()) {
         double held = 0.0;
@@ -74,6 +74,7 @@ class LinearAttention {
     for (int64_t g = h * group; g < (h + 1) * group; ++g) {
       const double* query = q_.data() + (token * p_.q_num_heads + g / shared) * key_;
       for (int64_t m = 0; m < value_; ++m) {
+        meter_.spend(key_);
         double sum = 0.0;
         for (int64_t d = 0; d < key_; ++d) sum += query[d] * state[d * value_ + m];
         y_[(token * outputs + g) * value_ + m] = scale * sum;
@@ -95,6 +96,7 @@ class LinearAttention {
   KernelContext& c_;
   const LinearAttentionParams& p_;
   int64_t batch_, steps_, key_, value_, key_heads_, slots_;
+  WorkMeter meter_;
   Doubles q_, k_, v_, past_, decay_, beta_, y_, states_;
 };
 

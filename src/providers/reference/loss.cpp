@@ -6,6 +6,7 @@
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -30,7 +31,9 @@ Status reduce_loss(KernelContext& c, const Samples& samples, F log_probability) 
   const auto& p = c.params<LossParams>();
   const TensorView& labels = c.in(1);
   double total = 0, total_weight = 0;
+  WorkMeter meter;
   for (int64_t i = 0; i < samples.count(); ++i) {
+    meter.spend(4);
     const int64_t label = integer_at(labels, i);
     const bool ignored = p.ignore_index == label;
     if (!ignored && (label < 0 || label >= samples.classes()))
@@ -62,9 +65,10 @@ Status softmax_cross_entropy(KernelContext& c) {
   Scratch<double> norms(static_cast<size_t>(samples.count()));
   for (int64_t i = 0; i < samples.count(); ++i) {
     double largest = -HUGE_VAL, sum = 0;
-    for (int64_t k = 0; k < samples.classes(); ++k)
-      largest = std::max(largest, number_at(scores, samples.offset(i, k)));
-    for (int64_t k = 0; k < samples.classes(); ++k) sum += std::exp(number_at(scores, samples.offset(i, k)) - largest);
+    for_each_index(samples.classes(),
+                   [&](int64_t k) { largest = std::max(largest, number_at(scores, samples.offset(i, k))); });
+    for_each_index(samples.classes(),
+                   [&](int64_t k) { sum += std::exp(number_at(scores, samples.offset(i, k)) - largest); });
     norms[static_cast<size_t>(i)] = largest + std::log(sum);
   }
   auto log_probability = [&](int64_t sample, int64_t label) {
@@ -72,8 +76,8 @@ Status softmax_cross_entropy(KernelContext& c) {
   };
   if (c.wants(1))
     for (int64_t i = 0; i < samples.count(); ++i)
-      for (int64_t k = 0; k < samples.classes(); ++k)
-        store_number(c.out(1), samples.offset(i, k), log_probability(i, k));
+      for_each_index(samples.classes(),
+                     [&](int64_t k) { store_number(c.out(1), samples.offset(i, k), log_probability(i, k)); });
   return reduce_loss(c, samples, log_probability);
 }
 

@@ -23,11 +23,14 @@ struct MatrixBatch {
 
 template <class T>
 Status multiply(KernelServices& services, const T* a, const T* b, T* c, int64_t m, int64_t n, int64_t k) {
-  Scratch<Sum<T>> sums(static_cast<size_t>(n));
+  Scratch<Sum<T>> sums;
   for (int64_t i = 0; i < m; ++i) {
     TN_RETURN_IF_ERROR(services.check_cancelled());
-    multiply_row<T>({a, k, 1}, {b, n, 1}, i, k, sums);
-    for (int64_t j = 0; j < n; ++j) c[i * n + j] = from_sum<T>(sums[static_cast<size_t>(j)]);
+    for (int64_t first = 0; first < n; first += kSumBlock) {
+      sums.resize(static_cast<size_t>(std::min(n - first, kSumBlock)));
+      multiply_row<T>({a, k, 1}, {b + first, n, 1}, i, k, sums);
+      std::ranges::transform(sums, c + i * n + first, from_sum<T>);
+    }
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include "providers/reference/kernel.h"
 #include "providers/reference/ml_scores.h"
 #include "providers/reference/text_meter.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -32,7 +33,9 @@ Status extract_features(KernelContext& c) {
     size_t at = 0;
     TextMeter meter;
     for (int64_t row = 0; row < split.outer; ++row)
-      for (int64_t index : indices) meter.copy(from[static_cast<size_t>(row * features + index)], to[at++]);
+      for_each_index(static_cast<int64_t>(indices.size()), [&](int64_t i) {
+        meter.copy(from[static_cast<size_t>(row * features + indices[static_cast<size_t>(i)])], to[at++]);
+      });
     return Status();
   });
 }
@@ -43,7 +46,9 @@ Status binarize(KernelContext& c) {
     using T = typename decltype(tag)::type;
     auto x = c.in(0).as<T>();
     auto y = c.out(0).as<T>();
-    for (size_t i = 0; i < x.size(); ++i) y[i] = static_cast<double>(x[i]) > threshold ? T(1) : T(0);
+    for_each_index(c.in(0).size(), [&](int64_t i) {
+      y[static_cast<size_t>(i)] = static_cast<double>(x[static_cast<size_t>(i)]) > threshold ? T(1) : T(0);
+    });
     return Status();
   });
 }
@@ -62,7 +67,8 @@ Status vectorize(KernelContext& c) {
     const Scratch<double> values = as_doubles(x);
     const size_t own = rows == 0 ? 0 : values.size() / rows;
     const size_t wanted = dimensions.empty() ? own : static_cast<size_t>(dimensions[i]);
-    for (size_t row = 0; row < rows; ++row)
+    WorkMeter meter;
+    for (size_t row = 0; row < rows; ++row, meter.spend(static_cast<int64_t>(own)))
       for (size_t k = 0; k < std::min(own, wanted); ++k)
         out[row * columns + first + k] = static_cast<float>(values[row * own + k]);
     first += wanted;
@@ -83,12 +89,13 @@ void impute_as(KernelContext& c, V replaced) {
   const auto x = c.in(0).as<T>();
   const auto y = c.out(0).as<T>();
   const auto values = c.in(1).as<V>();
-  for (size_t i = 0; i < x.size(); ++i) {
+  for_each_index(c.in(0).size(), [&](int64_t element) {
+    const auto i = static_cast<size_t>(element);
     const V value = values[i % values.size()];
     // An integer that T cannot hold occurs nowhere in X.
     const bool fits = static_cast<V>(static_cast<T>(replaced)) == replaced || replaced != replaced;
     y[i] = fits && is_replaced<T>(x[i], static_cast<T>(replaced)) ? static_cast<T>(value) : x[i];
-  }
+  });
 }
 
 Status impute(KernelContext& c) {
@@ -113,7 +120,8 @@ Status impute(KernelContext& c) {
 double norm_of(std::span<const double> row, const std::string& norm) {
   if (norm == "MAX") return row.empty() ? 0 : *std::max_element(row.begin(), row.end());
   double sum = 0;
-  for (double x : row) sum += norm == "L1" ? std::abs(x) : x * x;
+  const bool is_first = norm == "L1";
+  for (double x : row) sum += is_first ? std::abs(x) : x * x;
   return norm == "L1" ? sum : std::sqrt(sum);
 }
 
@@ -121,7 +129,9 @@ Status normalize(KernelContext& c) {
   const std::string& norm = c.params<NormalizerParams>().norm;
   const FeatureMatrix x(c.in(0));
   auto out = c.out(0).as<float>();
+  WorkMeter meter;
   for (int64_t row = 0; row < x.rows; ++row) {
+    meter.spend(2 * x.features);
     const double divisor = norm_of(x.row(row), norm);
     for (int64_t k = 0; k < x.features; ++k) {
       const size_t at = static_cast<size_t>(row * x.features + k);
@@ -137,8 +147,10 @@ Status scale(KernelContext& c) {
   const Scratch<double> factor = c.has(2) ? as_doubles(c.in(2)) : Scratch<double>{1};
   auto out = c.out(0).as<float>();
   if (!x.empty() && (offset.empty() || factor.empty())) return invalid_argument("offset or scale is empty");
-  for (size_t i = 0; i < x.size(); ++i)
+  for_each_index(c.in(0).size(), [&](int64_t element) {
+    const auto i = static_cast<size_t>(element);
     out[i] = static_cast<float>((x[i] - offset[i % offset.size()]) * factor[i % factor.size()]);
+  });
   return {};
 }
 

@@ -6,11 +6,14 @@
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/text_meter.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
 
 namespace {
+
+constexpr int64_t kUnitsPerSearch = 16;  // of the time that a key takes to be found
 
 // Numbers by value, with all NaNs equal and last.
 struct KeyOrder {
@@ -28,7 +31,9 @@ Scratch<size_t> positions_of(std::span<T> x, std::span<const T> keys) {
   std::map<T, size_t, KeyOrder> index;
   for (size_t i = 0; i < keys.size(); ++i) index.emplace(keys[i], i);
   Scratch<size_t> positions;
+  WorkMeter meter;
   for (const T& element : x) {
+    meter.spend(kUnitsPerSearch);
     auto it = index.find(element);
     positions.push_back(it == index.end() ? keys.size() : it->second);
   }
@@ -67,11 +72,13 @@ std::optional<int64_t> category_number(T x) {
 Status encode_one_hot(KernelContext& c) {
   const auto& p = c.params<OneHotEncoderParams>();
   auto out = c.out(0).as<float>();
-  std::fill(out.begin(), out.end(), 0.0f);
+  for_each_index(c.out(0).size(), [&](int64_t i) { out[static_cast<size_t>(i)] = 0.0f; });
   auto mark_all = [&](const auto& x, const auto& categories, auto key_of) -> Status {
     std::map<std::decay_t<decltype(categories[0])>, size_t> index;
     for (size_t i = 0; i < categories.size(); ++i) index[categories[i]] = i;
+    WorkMeter meter;
     for (size_t i = 0; i < x.size(); ++i) {
+      meter.spend(kUnitsPerSearch);
       const auto key = key_of(x[i]);
       auto it = key ? index.find(*key) : index.end();
       if (it != index.end())

@@ -8,6 +8,7 @@
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/text_meter.h"
+#include "providers/reference/work_meter.h"
 #include "tensor/text_memory.h"
 
 namespace tenon {
@@ -137,6 +138,8 @@ std::map<Key, size_t> sorted_columns(const std::vector<Key>& labels) {
   return columns;
 }
 
+constexpr size_t kUnitsPerRow = 64;  // of the time that a map takes to be made
+
 template <class Key>
 Result<Value> zip_rows(KernelContext& c, const std::vector<Key>& labels) {
   const auto columns = sorted_columns(labels);
@@ -147,7 +150,9 @@ Result<Value> zip_rows(KernelContext& c, const std::vector<Key>& labels) {
   const auto x = c.in(0).as<float>();
   Sequence rows;
   rows.element = Type::map(dtype_of<Key>, Type::tensor(DType::Float32, Shape{}));
+  WorkMeter meter;
   for (size_t first = 0; first + labels.size() <= x.size(); first += labels.size()) {
+    meter.spend(static_cast<int64_t>(kUnitsPerRow + labels.size()));
     Map map;
     map.key = dtype_of<Key>;
     TN_ASSIGN_OR_RETURN(map.values,

@@ -14,7 +14,9 @@ Scratch<double> as_doubles(const TensorView& view) {
   values.reserve(static_cast<size_t>(view.size()));
   (void)dispatch<float, double, int32_t, int64_t, Float16>(view.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    for (T x : view.as<T>()) values.push_back(static_cast<double>(x));
+    const auto elements = view.as<T>();
+    for_each_index(view.size(),
+                   [&](int64_t i) { values.push_back(static_cast<double>(elements[static_cast<size_t>(i)])); });
     return Status();
   });
   return values;

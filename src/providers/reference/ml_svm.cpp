@@ -5,6 +5,7 @@
 
 #include "providers/reference/kernel.h"
 #include "providers/reference/ml_scores.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -22,6 +23,7 @@ class SvmKernel {
   double operator()(std::span<const double> a, std::span<const double> b) const {
     if (type_ == "RBF") {
       double squares = 0;
+      WorkMeter().spend(static_cast<int64_t>(a.size()));
       for (size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
       return std::exp(-gamma_ * squares);
     }
@@ -54,6 +56,7 @@ Scratch<double> couple_pairs(const Scratch<Scratch<double>>& r) {
       q[i][j] = -r[j][i] * r[i][j];
     }
   Scratch<double> p(k, 1.0 / static_cast<double>(k)), qp(k);
+  WorkMeter meter;
   for (int iteration = 0; iteration < 100; ++iteration) {
     for (size_t i = 0; i < k; ++i) qp[i] = dot(q[i], p);
     double pqp = dot(p, qp);
@@ -61,6 +64,7 @@ Scratch<double> couple_pairs(const Scratch<Scratch<double>>& r) {
     for (double value : qp) error = std::max(error, std::abs(value - pqp));
     if (error < 0.005 / static_cast<double>(k)) break;
     for (size_t t = 0; t < k; ++t) {
+      meter.spend(static_cast<int64_t>(k));
       const double step = (pqp - qp[t]) / q[t][t], norm = 1 + step;
       p[t] += step;
       pqp = (pqp + step * (step * q[t][t] + 2 * qp[t])) / (norm * norm);

@@ -9,9 +9,7 @@
 namespace tenon {
 
 AxisMap axis_range(int64_t count, int64_t start, int64_t step) {
-  AxisMap map;
-  for (int64_t i = 0; i < count; ++i) map.push_back(start + i * step);
-  return map;
+  return axis_map(count, [&](int64_t i) { return start + i * step; });
 }
 
 Status copy_mapped(const TensorView& in, const TensorView& out, const std::vector<AxisMap>& maps, const void* fill) {

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 // Mechanisms that ops which only move elements share.
@@ -11,6 +12,14 @@ namespace tenon {
 using AxisMap = Scratch<int64_t>;
 inline constexpr int64_t kFill = -1;
 
+// f(0), f(1), ...
+template <class F>
+AxisMap axis_map(int64_t count, const F& f) {
+  AxisMap map;
+  map.reserve(static_cast<size_t>(count));
+  for_each_index(count, [&](int64_t i) { map.push_back(f(i)); });
+  return map;
+}
 // start, start + step, ...
 AxisMap axis_range(int64_t count, int64_t start = 0, int64_t step = 1);
 

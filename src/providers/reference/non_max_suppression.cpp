@@ -34,10 +34,15 @@ double overlap(const Box& a, const Box& b) {
 Scratch<int64_t> choose(const Scratch<Box>& boxes, const float* scores, int64_t most, double max_overlap,
                         const float* least_score) {
   Scratch<int64_t> candidates, chosen;
-  for (int64_t i = 0; i < static_cast<int64_t>(boxes.size()); ++i)
+  for_each_index(static_cast<int64_t>(boxes.size()), [&](int64_t i) {
     if (scores[i] == scores[i] && (!least_score || scores[i] > *least_score)) candidates.push_back(i);
-  std::ranges::stable_sort(candidates, [&](int64_t a, int64_t b) { return scores[a] > scores[b]; });
+  });
   WorkMeter meter;
+  // Equal scores keep their order; a sort that is stable by itself takes memory that nobody counts.
+  std::ranges::sort(candidates, [&](int64_t a, int64_t b) {
+    meter.spend();
+    return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+  });
   for (int64_t candidate : candidates) {
     if (static_cast<int64_t>(chosen.size()) >= most) break;
     const bool is_new = std::ranges::none_of(chosen, [&](int64_t other) {
@@ -65,8 +70,9 @@ KernelFunction reference_kernel<OpId::NonMaxSuppression>() {
     Scratch<int64_t> selected;
     for (int64_t batch = 0; c.in(1).size() > 0 && most > 0 && batch < batches; ++batch) {
       Scratch<Box> shapes;
-      for (int64_t i = 0; i < count; ++i)
-        shapes.push_back(box_of(boxes + (batch * count + i) * 4, c.params<NonMaxSuppressionParams>().center_point_box));
+      const bool is_center = c.params<NonMaxSuppressionParams>().center_point_box;
+      shapes.reserve(static_cast<size_t>(count));
+      for_each_index(count, [&](int64_t i) { shapes.push_back(box_of(boxes + (batch * count + i) * 4, is_center)); });
       for (int64_t k = 0; k < classes; ++k) {
         TN_RETURN_IF_ERROR(c.services().check_cancelled());
         for (int64_t i : choose(shapes, scores + (batch * classes + k) * count, most, max_overlap, least_score))

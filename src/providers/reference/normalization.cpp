@@ -7,6 +7,7 @@
 #include "providers/reference/doubles.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -18,13 +19,9 @@ struct Moments {
   template <class At>
   static Moments of(int64_t count, const At& at) {
     double sum = 0.0, squares = 0.0;
-    WorkMeter meter;
-    for (int64_t i = 0; i < count; ++i) {
-      meter.spend(2);
-      sum += at(i);
-    }
+    for_each_index(count, [&](int64_t i) { sum += at(i); });
     const double mean = sum / static_cast<double>(count);
-    for (int64_t i = 0; i < count; ++i) squares += (at(i) - mean) * (at(i) - mean);
+    for_each_index(count, [&](int64_t i) { squares += (at(i) - mean) * (at(i) - mean); });
     return {mean, squares / static_cast<double>(count)};
   }
   double inverse_deviation(float epsilon) const { return 1.0 / std::sqrt(variance + static_cast<double>(epsilon)); }
@@ -66,7 +63,8 @@ Status run_batch_normalization(KernelContext& c) {
     statistics[2][ch] = moments.mean;
     statistics[3][ch] = moments.variance;
     const double factor = moments.inverse_deviation(p.epsilon) * given.scale[ch];
-    for (int64_t i = 0; i < batch * plane; ++i) y[offset(i)] = (x[offset(i)] - moments.mean) * factor + given.bias[ch];
+    for_each_index(batch * plane,
+                   [&](int64_t i) { y[offset(i)] = (x[offset(i)] - moments.mean) * factor + given.bias[ch]; });
   }
   y.store(c.out(0));
   for (size_t i = 1; i < c.output_count(); ++i)
@@ -87,11 +85,11 @@ Status normalize_channel_blocks(KernelContext& c, int64_t blocks_per_item, float
     const double* from = x.data() + block * size;
     const Moments moments = Moments::of(size, [&](int64_t i) { return from[i]; });
     const double factor = moments.inverse_deviation(epsilon);
-    for (int64_t i = 0; i < size; ++i) {
+    for_each_index(size, [&](int64_t i) {
       const int64_t channel = (block % blocks_per_item * size + i) / per_scale;
       const double normalized = round_to(c.out(0).dtype, (from[i] - moments.mean) * factor);
       y[block * size + i] = normalized * scale[channel] + bias[channel];
-    }
+    });
   }
   y.store(c.out(0));
   return {};
@@ -142,13 +140,14 @@ Status run_lp_normalization(KernelContext& c) {
   for (int64_t line = 0; line < split.outer * split.inner; ++line) {
     const int64_t start = line / split.inner * split.extent * split.inner + line % split.inner;
     double norm = 0.0;
-    for (int64_t i = 0; i < split.extent; ++i) {
+    for_each_index(split.extent, [&](int64_t i) {
       const double value = std::abs(x[start + i * split.inner]);
       norm += p.p == 1 ? value : value * value;
-    }
+    });
     if (p.p == 2) norm = std::sqrt(norm);
-    for (int64_t i = 0; i < split.extent; ++i)
+    for_each_index(split.extent, [&](int64_t i) {
       y[start + i * split.inner] = norm == 0.0 ? 0.0 : x[start + i * split.inner] / norm;
+    });
   }
   y.store(c.out(0));
   return {};

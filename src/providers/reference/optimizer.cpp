@@ -5,6 +5,7 @@
 
 #include "providers/reference/element_access.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -17,7 +18,7 @@ Status optimize(KernelContext& c, Step step) {
   const size_t n = (c.input_count() - 2) / (2 + kStates);
   for (size_t tensor = 0; tensor < n; ++tensor) {
     auto input = [&](size_t group) -> const TensorView& { return c.in(2 + group * n + tensor); };
-    for (int64_t i = 0; i < input(0).size(); ++i) {
+    for_each_index(input(0).size(), [&](int64_t i) {
       double x = number_at(input(0), i);
       std::array<double, kStates> states;
       for (size_t s = 0; s < kStates; ++s) states[s] = number_at(input(2 + s), i);
@@ -27,7 +28,7 @@ Status optimize(KernelContext& c, Step step) {
         const size_t out = (1 + s) * n + tensor;
         if (c.wants(out)) store_number(c.out(out), i, states[s]);
       }
-    }
+    });
   }
   return {};
 }

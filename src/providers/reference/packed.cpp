@@ -7,6 +7,7 @@
 #include "providers/reference/convolution.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -60,8 +61,10 @@ void pack_weight(KernelContext& c, const TensorView& weight, int64_t first) {
   const int64_t groups = p.layout == kDepthwiseLayout ? 1 : p.groups;
   const int64_t outputs = weight.dims[kn ? 1 : 0], depth = c.out(0).dims[c.out(0).dims.size() - 2];
   const int64_t columns = outputs / groups, group_size = static_cast<int64_t>(to.size()) / groups;
+  WorkMeter meter;
   for (int64_t n = 0; n < outputs; ++n) {
     const float scale = c.has(1) ? c.in(1).as<float>()[static_cast<size_t>(first + n)] : 1.0f;
+    meter.spend(depth);
     for (int64_t k = 0; k < depth; ++k) {
       const float value = from[static_cast<size_t>(kn ? k * outputs + n : n * depth + k)];
       const int64_t at = n / columns * group_size + packed_index(first + n % columns, k, depth);
@@ -88,9 +91,11 @@ Status run_packed_matmul(KernelContext& c) {
   const float *x = c.in(0).as<float>().data(), *packed = c.in(1).as<float>().data();
   const auto y = c.out(0).as<float>();
   const int64_t rows = p.n == 0 ? 0 : static_cast<int64_t>(y.size()) / p.n;
+  WorkMeter meter;
   for (int64_t i = 0; i < rows; ++i) {
     for (int64_t n = 0; n < p.n; ++n) {
       double sum = c.has(2) ? c.in(2).as<float>()[static_cast<size_t>(n)] : 0;
+      meter.spend(p.k + 1);
       for (int64_t k = 0; k < p.k; ++k) sum += double{x[i * p.k + k]} * packed[packed_index(n, k, p.k)];
       y[static_cast<size_t>(i * p.n + n)] = static_cast<float>(activate(activation, sum));
     }
@@ -106,8 +111,9 @@ Result<Doubles> unpacked_weights(KernelContext& c, int64_t depth) {
   const int64_t columns = p.output_channels / groups, group_size = c.in(1).size() / groups;
   TN_ASSIGN_OR_RETURN(Doubles w, Doubles::filled({p.output_channels, depth}, 0.0, c.budget()));
   for (int64_t n = 0; n < p.output_channels; ++n)
-    for (int64_t k = 0; k < depth; ++k)
+    for_each_index(depth, [&](int64_t k) {
       w[n * depth + k] = packed[n / columns * group_size + packed_index(n % columns, k, depth)];
+    });
   return w;
 }
 
@@ -125,10 +131,10 @@ Status run_packed_conv(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(out.size(), 0.0, c.budget()));
   const int64_t plane = out.size() / (out.dims[0] * p.output_channels);
   if (c.has(2))
-    for (int64_t i = 0; i < out.size(); ++i)
-      y[i] = c.in(2).as<float>()[static_cast<size_t>(i / plane % p.output_channels)];
+    for_each_index(out.size(),
+                   [&](int64_t i) { y[i] = c.in(2).as<float>()[static_cast<size_t>(i / plane % p.output_channels)]; });
   TN_RETURN_IF_ERROR(convolve(geometry, x.data(), w.data(), y.data()));
-  for (double& value : y) value = activate(activation, value);
+  for_each_index(out.size(), [&](int64_t i) { y[i] = activate(activation, y[i]); });
   y.store(out);
   return {};
 }

@@ -53,7 +53,11 @@ KernelFunction reference_kernel<OpId::Pad>() {
                     cut_end = std::min<int64_t>(pads[half + i], 0);
       const KeptRange kept{-cut_begin, in.dims[static_cast<size_t>(axis)] + cut_begin + cut_end};
       const int64_t shift = std::max<int64_t>(begin, 0);
-      for (int64_t& from : maps[static_cast<size_t>(axis)]) from = source_index(mode, from - shift, kept);
+      AxisMap& map = maps[static_cast<size_t>(axis)];
+      for_each_index(static_cast<int64_t>(map.size()), [&](int64_t at) {
+        int64_t& from = map[static_cast<size_t>(at)];
+        from = source_index(mode, from - shift, kept);
+      });
     }
     const ZeroElement zero;
     return copy_mapped(in, out, maps, c.has(2) ? c.in(2).data : zero.of(out.dtype));
@@ -70,8 +74,10 @@ KernelFunction reference_kernel<OpId::CenterCropPad>() {
       const int64_t from = in.dims[axis], to = out.dims[axis];
       // An odd difference leaves the extra element at the end, both when cropping and when padding.
       const int64_t start = from > to ? (from - to) / 2 : -((to - from) / 2);
-      AxisMap& map = maps.emplace_back(axis_range(to, start));
-      for (int64_t& x : map) x = x < 0 || x >= from ? kFill : x;
+      maps.push_back(axis_map(to, [&](int64_t i) {
+        const int64_t x = start + i;
+        return x < 0 || x >= from ? kFill : x;
+      }));
     }
     const ZeroElement zero;
     return copy_mapped(in, out, maps, zero.of(out.dtype));

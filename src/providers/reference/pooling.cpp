@@ -8,6 +8,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/taps.h"
+#include "providers/reference/work_meter.h"
 #include "tensor/value.h"
 
 namespace tenon {
@@ -68,7 +69,7 @@ Status run_average_pool(KernelContext& c) {
           static_cast<double>(params.count_include_pad ? a.taps_in_padded(w.index()[i], pool.input[i]) : last - first);
     }
     if (count == 0.0) continue;  // a window that lies in the padding averages to 0
-    for (int64_t plane = 0; plane < pool.planes; ++plane) pool.y[plane * pool.output_plane + w.position()] /= count;
+    for_each_index(pool.planes, [&](int64_t plane) { pool.y[plane * pool.output_plane + w.position()] /= count; });
   }
   pool.y.store(c.out(0));
   return {};
@@ -80,7 +81,7 @@ Status run_lp_pool(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(Pool pool, Pool::of(c, params.window, 0.0));
   TN_RETURN_IF_ERROR(
       pool.for_each_pair([&](int64_t to, int64_t from) { pool.y[to] += std::pow(std::abs(pool.x[from]), p); }));
-  for (double& value : pool.y) value = std::pow(value, 1.0 / p);
+  for_each_index(c.out(0).size(), [&](int64_t i) { pool.y[i] = std::pow(pool.y[i], 1.0 / p); });
   pool.y.store(c.out(0));
   return {};
 }
@@ -115,12 +116,13 @@ Status run_max_pool(KernelContext& c) {
   pool.y.store(c.out(0));
   if (!c.wants(1)) return {};
   auto indices = c.out(1).as<int64_t>();
-  for (size_t i = 0; i < indices.size(); ++i) {
+  for_each_index(c.out(1).size(), [&](int64_t element) {
+    const auto i = static_cast<size_t>(element);
     const int64_t index = best[i];
     indices[i] = params.storage_order == 0 || index < 0
                      ? index
                      : index - index % pool.input_plane + column_major(index % pool.input_plane, pool.input);
-  }
+  });
   return {};
 }
 
@@ -130,10 +132,8 @@ Status run_global_pool(KernelContext& c, double initial, const Step& step, const
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(c.out(0).size(), initial, c.budget()));
   const int64_t plane = checked_product(c.in(0).dims.subspan(2)).value_or(0);
-  WorkMeter meter;
   for (int64_t i = 0; i < static_cast<int64_t>(y.size()); ++i) {
-    meter.spend(plane);
-    for (int64_t j = 0; j < plane; ++j) y[i] = step(y[i], x[i * plane + j]);
+    for_each_index(plane, [&](int64_t j) { y[i] = step(y[i], x[i * plane + j]); });
     y[i] = finish(y[i], static_cast<double>(plane));
   }
   y.store(c.out(0));
@@ -151,7 +151,9 @@ Status run_max_unpool(KernelContext& c) {
   const auto strides = row_major_strides(c.out(0).dims);
   // Indices count in the tensor the attributes imply; a larger output keeps it in its first corner.
   const int64_t count = element_count(inner_shape).value();
+  WorkMeter meter;
   for (size_t i = 0; i < indices.size(); ++i) {
+    meter.spend();
     int64_t index = indices[i], offset = 0;
     if (index < 0 || index >= count)
       return invalid_argument("index {} at position {} is outside the {} elements of {}", index, i, count,

@@ -29,7 +29,11 @@ struct MatrixView {
   Sum<T> at(int64_t i, int64_t j) const { return to_sum(data[i * row + j * column]); }
 };
 
-// Row i of a * b into sums, where a has k columns and b as many columns as there are sums.
+// Columns of a product that are summed up at a time: one row may be all there is, and its sums need not lie in memory
+// all at once.
+inline constexpr int64_t kSumBlock = 1 << 16;
+
+// Row i of a * b into sums, where a has k columns and b as many columns as there are sums, at most kSumBlock.
 template <class T>
 void multiply_row(const MatrixView<T>& a, const MatrixView<T>& b, int64_t i, int64_t k, Scratch<Sum<T>>& sums) {
   const int64_t n = static_cast<int64_t>(sums.size());
@@ -45,8 +49,11 @@ void multiply_row(const MatrixView<T>& a, const MatrixView<T>& b, int64_t i, int
     }
   } else {
     for (int64_t j = 0; j < n; ++j) {
-      meter.spend(k);
-      for (int64_t p = 0; p < k; ++p) out[j] += a.at(i, p) * b.at(p, j);
+      for (int64_t first = 0; first < k; first += kSumBlock) {
+        const int64_t end = std::min(k, first + kSumBlock);
+        meter.spend(end - first);
+        for (int64_t p = first; p < end; ++p) out[j] += a.at(i, p) * b.at(p, j);
+      }
     }
   }
 }

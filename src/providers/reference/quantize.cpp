@@ -6,6 +6,7 @@
 #include "providers/reference/element_access.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -74,12 +75,12 @@ Status quantize(KernelContext& c) {
                   Float8E5M2, Float8E5M2FNUZ, Float4E2M1, Float6E2M3, Float6E3M2>(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* y = static_cast<T*>(out.data);
-    for (int64_t i = 0; i < x.size(); ++i) {
+    for_each_index(x.size(), [&](int64_t i) {
       const int64_t entry = granularity.entry(i);
       const double value = rounded_to(precision, number_at(x, i)), divisor = number_at(scale, entry);
       const double zero = c.has(2) ? number_at(c.in(2), entry) : 0;
       y[i] = quantized<T>(rounded_to(precision, value / divisor), zero, p.saturate);
-    }
+    });
     return Status();
   });
 }
@@ -88,11 +89,11 @@ Status dequantize(KernelContext& c) {
   const auto& p = c.params<DequantizeLinearParams>();
   const TensorView &x = c.in(0), &scale = c.in(1), &out = c.out(0);
   const Granularity granularity(x.dims, scale.dims, p.axis, p.block_size);
-  for (int64_t i = 0; i < x.size(); ++i) {
+  for_each_index(x.size(), [&](int64_t i) {
     const int64_t entry = granularity.entry(i);
     const double zero = c.has(2) ? number_at(c.in(2), entry) : 0;
     store_number(out, i, (number_at(x, i) - zero) * number_at(scale, entry));
-  }
+  });
   return {};
 }
 
@@ -100,15 +101,18 @@ Status dequantize(KernelContext& c) {
 Status quantize_dynamically(KernelContext& c) {
   auto x = c.in(0).as<float>();
   float low = 0, high = 0;
-  for (float v : x) {
-    low = std::min(low, v);
-    high = std::max(high, v);
-  }
+  for_each_index(c.in(0).size(), [&](int64_t i) {
+    low = std::min(low, x[static_cast<size_t>(i)]);
+    high = std::max(high, x[static_cast<size_t>(i)]);
+  });
   const float scale = high == low ? 1.0f : (high - low) / 255.0f;
   const auto zero = saturate_to<uint8_t>(std::nearbyint(std::clamp(-low / scale, 0.0f, 255.0f)));
   if (c.wants(0)) {
     auto y = c.out(0).as<uint8_t>();
-    for (size_t i = 0; i < x.size(); ++i) y[i] = quantized<uint8_t>(x[i] / scale, zero, true);
+    for_each_index(c.in(0).size(), [&](int64_t i) {
+      const auto at = static_cast<size_t>(i);
+      y[at] = quantized<uint8_t>(x[at] / scale, zero, true);
+    });
   }
   if (c.wants(1)) c.out(1).as<float>()[0] = scale;
   if (c.wants(2)) c.out(2).as<uint8_t>()[0] = zero;

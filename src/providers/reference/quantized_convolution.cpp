@@ -5,6 +5,7 @@
 #include "providers/reference/doubles.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -20,7 +21,7 @@ Result<Doubles> centered(KernelContext& c, size_t operand, size_t zero_point) {
   TN_ASSIGN_OR_RETURN(Doubles values, read_doubles(c, operand));
   if (!c.has(zero_point) || values.size() == 0) return values;
   const int64_t size = c.in(operand).size(), per_entry = size / c.in(operand).dims[0];
-  for (int64_t i = 0; i < size; ++i) values[i] -= entry(c.in(zero_point), i / per_entry);
+  for_each_index(size, [&](int64_t i) { values[i] -= entry(c.in(zero_point), i / per_entry); });
   return values;
 }
 
@@ -38,8 +39,8 @@ Result<Doubles> convolve_bytes(KernelContext& c, size_t x, size_t x_zero, size_t
 Status convolve_integers(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(Doubles sums, convolve_bytes(c, 0, 2, 1, 3));
   auto out = c.out(0).as<int32_t>();
-  for (size_t i = 0; i < out.size(); ++i)
-    out[i] = static_cast<int32_t>(static_cast<int64_t>(sums[static_cast<int64_t>(i)]));
+  for_each_index(c.out(0).size(),
+                 [&](int64_t i) { out[static_cast<size_t>(i)] = static_cast<int32_t>(static_cast<int64_t>(sums[i])); });
   return {};
 }
 
@@ -53,12 +54,12 @@ Status convolve_quantized(KernelContext& c) {
   return dispatch<int8_t, uint8_t>(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     T* y = static_cast<T*>(out.data);
-    for (int64_t i = 0; i < out.size(); ++i) {
+    for_each_index(out.size(), [&](int64_t i) {
       const int64_t channel = i / plane % channels;
       const float factor = x_scale * static_cast<float>(entry(c.in(4), channel)) / y_scale;
       const double sum = sums[i] + (c.has(8) ? number_at(c.in(8), channel) : 0);
       y[i] = saturate_to<T>(std::nearbyint(sum * factor) + zero);
-    }
+    });
     return Status();
   });
 }

@@ -6,6 +6,7 @@
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/random.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -31,23 +32,26 @@ Status fill_uniform(KernelContext& c) {
   const RandomStream stream = RandomStream::of(p.seed, c.services());
   const TensorView& out = c.out(0);
   const double low = p.low, high = p.high;
-  for (int64_t i = 0; i < out.size(); ++i)
+  for_each_index(out.size(), [&](int64_t i) {
     store_number(out, i, low + stream.uniform(static_cast<uint64_t>(i), digits_of(out.dtype)) * (high - low));
+  });
   return {};
 }
 
 Status fill_normal(KernelContext& c) {
   const auto& p = c.params<RandomNormalParams>();
   const RandomStream stream = RandomStream::of(p.seed, c.services());
-  for (int64_t i = 0; i < c.out(0).size(); ++i)
+  for_each_index(c.out(0).size(), [&](int64_t i) {
     store_number(c.out(0), i, p.mean + stream.normal(static_cast<uint64_t>(i)) * p.scale);
+  });
   return {};
 }
 
 Status draw_bernoulli(KernelContext& c) {
   const RandomStream stream = RandomStream::of(c.params<BernoulliParams>().seed, c.services());
-  for (int64_t i = 0; i < c.out(0).size(); ++i)
+  for_each_index(c.out(0).size(), [&](int64_t i) {
     store_number(c.out(0), i, stream.uniform(static_cast<uint64_t>(i)) < number_at(c.in(0), i) ? 1 : 0);
+  });
   return {};
 }
 
@@ -61,15 +65,16 @@ Status draw_multinomial(KernelContext& c) {
   Scratch<double> cumulative(static_cast<size_t>(classes));
   for (int64_t row = 0; row < rows; ++row) {
     double largest = -HUGE_VAL, sum = 0;
-    for (int64_t k = 0; k < classes; ++k) largest = std::max(largest, number_at(in, row * classes + k));
-    for (int64_t k = 0; k < classes; ++k)
+    for_each_index(classes, [&](int64_t k) { largest = std::max(largest, number_at(in, row * classes + k)); });
+    for_each_index(classes, [&](int64_t k) {
       cumulative[static_cast<size_t>(k)] = sum += std::exp(number_at(in, row * classes + k) - largest);
+    });
     if (!(sum > 0) || std::isinf(sum)) return invalid_argument("row {} holds no distribution", row);
-    for (int64_t s = 0; s < samples; ++s) {
+    for_each_index(samples, [&](int64_t s) {
       const double u = stream.uniform(static_cast<uint64_t>(row * samples + s)) * sum;
       const auto chosen = std::upper_bound(cumulative.begin(), cumulative.end(), u) - cumulative.begin();
       store_number(out, row * samples + s, static_cast<double>(std::min<int64_t>(chosen, classes - 1)));
-    }
+    });
   }
   return {};
 }
@@ -83,11 +88,11 @@ Status drop_out(KernelContext& c) {
   const std::optional<RandomStream> stream =
       training ? std::optional(RandomStream::of(c.params<DropoutParams>().seed, c.services())) : std::nullopt;
   const double scale = training ? 1 / (1 - ratio) : 1;
-  for (int64_t i = 0; i < in.size(); ++i) {
+  for_each_index(in.size(), [&](int64_t i) {
     const bool kept = !training || stream->uniform(static_cast<uint64_t>(i)) >= ratio;
     if (c.wants(0)) store_number(c.out(0), i, kept ? number_at(in, i) * scale : 0);
     if (c.wants(1)) c.out(1).as<bool>()[static_cast<size_t>(i)] = kept;
-  }
+  });
   return {};
 }
 

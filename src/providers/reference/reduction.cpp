@@ -4,6 +4,7 @@
 
 #include "providers/reference/convert.h"
 #include "providers/reference/elementwise.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -42,6 +43,12 @@ struct Split {
   }
 };
 
+// Calls f(i) for every element of a group, which may be the whole tensor.
+template <class T, class F>
+void for_each(const Group<T>& group, const F& f) {
+  for_each_index(static_cast<int64_t>(group.size()), [&](int64_t i) { f(static_cast<size_t>(i)); });
+}
+
 // out[i] = f(group i). The rule has checked the axes.
 template <class T, class F>
 Status reduce(KernelContext& c, F f) {
@@ -50,11 +57,8 @@ Status reduce(KernelContext& c, F f) {
   const Scratch<int64_t> offsets = split.reduced_offsets();
   const T* in = static_cast<const T*>(c.in(0).data);
   T* out = static_cast<T*>(c.out(0).data);
-  WorkMeter meter;
-  for (Walker<1> w(split.kept_dims, {split.kept_strides}); w.more(); w.next()) {
-    meter.spend(static_cast<int64_t>(offsets.size()));
+  for (Walker<1> w(split.kept_dims, {split.kept_strides}); w.more(); w.next())
     out[w.position()] = f(Group<T>{in + w.at(0), offsets});
-  }
   return {};
 }
 
@@ -74,12 +78,12 @@ Status reduce_sum(KernelContext& c, Term term) {
     using T = typename decltype(tag)::type;
     return reduce<T>(c, [&](const Group<T>& g) {
       Wide<T> sum{};
-      for (size_t i = 0; i < g.size(); ++i) {
+      for_each(g, [&](size_t i) {
         if constexpr (is_float_element<T>)
           sum += term(g.number(i));
         else
           sum = wrapping_add(sum, static_cast<T>(term(g.element(i))));
-      }
+      });
       return narrow<T>(sum);
     });
   });
@@ -90,12 +94,12 @@ Status reduce_product(KernelContext& c) {
     using T = typename decltype(tag)::type;
     return reduce<T>(c, [](const Group<T>& g) {
       Wide<T> product = 1;
-      for (size_t i = 0; i < g.size(); ++i) {
+      for_each(g, [&](size_t i) {
         if constexpr (is_float_element<T>)
           product *= g.number(i);
         else
           product = wrapping_multiply(product, g.element(i));
-      }
+      });
       return narrow<T>(product);
     });
   });
@@ -117,11 +121,10 @@ Status reduce_extreme(KernelContext& c) {
     using T = typename decltype(tag)::type;
     return reduce<T>(c, [](const Group<T>& g) {
       Wide<T> best = limit<T>(kLargest);
-      for (size_t i = 0; i < g.size(); ++i) {
+      for_each(g, [&](size_t i) {
         const Wide<T> x = widen(g.element(i));
-        if ((kLargest ? x > best : x < best) || x != x) best = x;
-        if (best != best) break;
-      }
+        if (best == best && ((kLargest ? x > best : x < best) || x != x)) best = x;
+      });
       return narrow<T>(best);
     });
   };
@@ -131,14 +134,14 @@ Status reduce_extreme(KernelContext& c) {
 template <class T>
 double sum_of(const Group<T>& g) {
   double sum = 0;
-  for (size_t i = 0; i < g.size(); ++i) sum += g.number(i);
+  for_each(g, [&](size_t i) { sum += g.number(i); });
   return sum;
 }
 
 template <class T>
 double root_of_squares(const Group<T>& g) {
   double sum = 0;
-  for (size_t i = 0; i < g.size(); ++i) sum += g.number(i) * g.number(i);
+  for_each(g, [&](size_t i) { sum += g.number(i) * g.number(i); });
   return std::sqrt(sum);
 }
 
@@ -147,12 +150,12 @@ template <class T>
 double log_sum_exp(const Group<T>& g) {
   double shift = 0, sum = 0;
   bool found = false;
-  for (size_t i = 0; i < g.size(); ++i) {
+  for_each(g, [&](size_t i) {
     const double x = g.number(i);
     if (std::isfinite(x) && (!found || x > shift)) shift = x;
     found |= std::isfinite(x);
-  }
-  for (size_t i = 0; i < g.size(); ++i) sum += std::exp(g.number(i) - shift);
+  });
+  for_each(g, [&](size_t i) { sum += std::exp(g.number(i) - shift); });
   return std::log(sum) + shift;
 }
 

@@ -7,6 +7,7 @@
 #include "providers/reference/interpolation.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -123,7 +124,8 @@ Status interpolate(KernelContext& c, const std::vector<Axis>& axes) {
   return dispatch_numbers(out.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     auto target = out.as<T>();
-    for (size_t i = 0; i < target.size(); ++i) target[i] = sampled<T>(work.as<double>()[i]);
+    const double* values = work.as<double>().data();
+    for_each_index(out.size(), [&](int64_t i) { target[static_cast<size_t>(i)] = sampled<T>(values[i]); });
     return Status();
   });
 }
@@ -133,13 +135,13 @@ Status pick_nearest(KernelContext& c, const std::vector<Axis>& axes) {
   std::vector<AxisMap> maps;
   bool needs_fill = false;
   for (const Axis& axis : axes) {
-    AxisMap& map = maps.emplace_back(axis_range(axis.to));
-    if (is_unchanged(axis)) continue;
-    for (int64_t& i : map) {
+    const bool unchanged = is_unchanged(axis);
+    maps.push_back(axis_map(axis.to, [&](int64_t i) {
+      if (unchanged) return i;
       const auto x = source_coordinate<float>(p, axis, i);
-      i = x ? nearest_index(p, axis, *x) : kFill;
       needs_fill = needs_fill || !x;
-    }
+      return x ? nearest_index(p, axis, *x) : kFill;
+    }));
   }
   if (!needs_fill) return copy_mapped(c.in(0), c.out(0), maps);
   return dispatch_numbers(c.out(0).dtype, [&](auto tag) {

@@ -4,6 +4,7 @@
 
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -26,10 +27,13 @@ KernelFunction reference_kernel<OpId::ReverseSequence>() {
       auto row = [&](int64_t batch, int64_t step) {
         return (batch_first ? batch * steps + step : step * batches + batch) * inner;
       };
+      WorkMeter meter;
       for (int64_t b = 0; b < batches; ++b) {
         const int64_t length = lengths[static_cast<size_t>(b)];
-        for (int64_t t = 0; t < steps; ++t)
+        for (int64_t t = 0; t < steps; ++t) {
+          meter.spend(inner);
           std::copy_n(source + row(b, t < length ? length - 1 - t : t), inner, target + row(b, t));
+        }
       }
       return Status();
     });

@@ -5,6 +5,7 @@
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/rotary_embedding.h"
+#include "providers/reference/work_meter.h"
 #include "tensor/value.h"
 
 namespace tenon {
@@ -40,7 +41,9 @@ class RotaryEmbedding {
     TN_ASSIGN_OR_RETURN(Doubles y, Doubles::copy_of(c_.in(0), c_.budget()));
     const int64_t heads = s.heads.value(), head = s.head.value();
     const bool packed = c_.in(0).dims.size() == 3;
+    WorkMeter meter;
     for (int64_t token = 0; token < tokens_; ++token) {
+      meter.spend(heads * head + 1);
       TN_RETURN_IF_ERROR(find_angles(token));
       for (int64_t h = 0; h < heads; ++h) {
         const int64_t b = token / length_, t = token % length_;

@@ -8,6 +8,7 @@
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
 #include "providers/reference/text_meter.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -37,10 +38,10 @@ Status scatter_blocks(const TensorView& out, const TensorView& updates, const Sc
     const T* source = static_cast<const T*>(updates.data);
     TextMeter meter;
     for (size_t i = 0; i < places.size(); ++i)
-      for (int64_t k = 0; k < inner; ++k) {
+      for_each_index(inner, [&](int64_t k) {
         T& place = target[places[i] * inner + k];
         meter.copy<T>(combine(place, source[static_cast<int64_t>(i) * inner + k]), place);
-      }
+      });
     return Status();
   };
   if (reduction == "none")
@@ -85,7 +86,9 @@ KernelFunction reference_kernel<OpId::ScatterND>() {
     for (int64_t d : indices.dims.first(indices.dims.size() - 1)) rows *= d;
     for (int64_t d : data.dims.subspan(static_cast<size_t>(depth))) inner *= d;
     Scratch<int64_t> places;
+    WorkMeter meter;
     for (int64_t row = 0; row < rows; ++row) {
+      meter.spend(depth + 1);
       int64_t place = 0;
       for (int64_t k = 0; k < depth; ++k) {
         const int64_t extent = data.dims[static_cast<size_t>(k)], position = row * depth + k;

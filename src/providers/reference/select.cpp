@@ -5,6 +5,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -26,8 +27,9 @@ Scratch<int64_t> non_zero_positions(const TensorView& in) {
   Scratch<int64_t> positions;
   with_element_type(in.dtype, [&](auto tag) {
     auto elements = in.as<typename decltype(tag)::type>();
-    for (size_t i = 0; i < elements.size(); ++i)
-      if (is_non_zero(elements[i])) positions.push_back(static_cast<int64_t>(i));
+    for_each_index(in.size(), [&](int64_t i) {
+      if (is_non_zero(elements[static_cast<size_t>(i)])) positions.push_back(i);
+    });
   });
   return positions;
 }
@@ -44,7 +46,9 @@ KernelFunction reference_kernel<OpId::Compress>() {
     const size_t at = static_cast<size_t>(axis.value_or(0) < 0 ? *axis + in.rank() : axis.value_or(0));
     AxisMap chosen;
     const auto condition = c.in(1).as<bool>();
+    WorkMeter meter;
     for (size_t i = 0; i < condition.size(); ++i) {
+      meter.spend();
       if (!condition[i]) continue;
       if (static_cast<int64_t>(i) >= in.dims[at])
         return invalid_argument("the condition is true at position {}, the axis has {}", i, in.dims[at]);
@@ -72,9 +76,10 @@ KernelFunction reference_kernel<OpId::NonZero>() {
     const std::vector<int64_t> strides = row_major_strides(in.dims);
     auto target = out.as<int64_t>();
     for (int64_t axis = 0; axis < in.rank(); ++axis)
-      for (int64_t i = 0; i < count; ++i)
+      for_each_index(count, [&](int64_t i) {
         target[static_cast<size_t>(axis * count + i)] =
             positions[static_cast<size_t>(i)] / strides[static_cast<size_t>(axis)] % in.dims[static_cast<size_t>(axis)];
+      });
     return {};
   };
 }

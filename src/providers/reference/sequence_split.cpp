@@ -7,12 +7,15 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 #include "tensor/text_memory.h"
 
 namespace tenon {
 
 namespace {
+
+constexpr int64_t kUnitsPerPart = 64;  // of the time that a tensor takes to be made
 
 // The extents of the parts: given one by one, or all of one length with a shorter last one.
 Result<Scratch<int64_t>> part_sizes(KernelContext& c, int64_t extent) {
@@ -47,7 +50,8 @@ Result<Tensor> part_of(KernelContext& c, int64_t axis, int64_t start, int64_t si
     using T = typename decltype(tag)::type;
     const T* from = static_cast<const T*>(in.data);
     T* to = static_cast<T*>(part.mutable_data());
-    for (int64_t o = 0; o < split.outer; ++o)
+    WorkMeter meter;
+    for (int64_t o = 0; o < split.outer; ++o, meter.spend(size * split.inner + 1))
       std::copy_n(from + (o * split.extent + start) * split.inner, size * split.inner, to + o * size * split.inner);
     return Status();
   }));
@@ -90,7 +94,9 @@ KernelFunction reference_kernel<OpId::SplitToSequence>() {
     TN_ASSIGN_OR_RETURN(auto sizes, part_sizes(c, c.in(0).dims[static_cast<size_t>(axis)]));
     Sequence sequence{Type::tensor(c.in(0).dtype), {}};
     int64_t start = 0;
+    WorkMeter meter;
     for (int64_t size : sizes) {
+      meter.spend(kUnitsPerPart);
       TN_ASSIGN_OR_RETURN(Tensor part, part_of(c, axis, start, size));
       start += size;
       // keepdims has a meaning only where every part is a single slice.
@@ -125,7 +131,8 @@ KernelFunction reference_kernel<OpId::ConcatFromSequence>() {
         if (joined.size() == 0) break;
         const T* from = static_cast<const T*>(item.tensor()->data());
         const int64_t run = item.tensor()->size() / split.outer;
-        for (int64_t o = 0; o < split.outer; ++o)
+        WorkMeter meter;
+        for (int64_t o = 0; o < split.outer; ++o, meter.spend(run + 1))
           std::copy_n(from + o * run, run, to + o * split.extent * split.inner + at);
         at += run;
       }

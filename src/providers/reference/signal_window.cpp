@@ -7,6 +7,7 @@
 #include "providers/reference/convert.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -18,10 +19,10 @@ Status fill_window(KernelContext& c, double a, double b, double d) {
   const TensorView& out = c.out(0);
   const int64_t size = out.size();
   const auto period = static_cast<double>(c.params<SignalWindowParams>().periodic ? size : size - 1);
-  for (int64_t i = 0; i < size; ++i) {
+  for_each_index(size, [&](int64_t i) {
     const double t = size == 1 ? 0 : 2 * std::numbers::pi * static_cast<double>(i) / period;
     store_number(out, i, size == 1 ? 1 : a - b * std::cos(t) + d * std::cos(2 * t));
-  }
+  });
   return {};
 }
 
@@ -48,7 +49,7 @@ Result<Scratch<int64_t>> corner_bins(KernelContext& c, int64_t bands, int64_t ro
 Status fill_mel_matrix(KernelContext& c) {
   const TensorView& out = c.out(0);
   const int64_t rows = out.dims[0], bands = out.dims[1];
-  for (int64_t i = 0; i < out.size(); ++i) store_number(out, i, 0);
+  for_each_index(out.size(), [&](int64_t i) { store_number(out, i, 0); });
   if (out.size() == 0) return {};
   TN_ASSIGN_OR_RETURN(const auto bins, corner_bins(c, bands, rows));
   for (int64_t band = 0; band < bands; ++band) {
@@ -58,8 +59,8 @@ Status fill_mel_matrix(KernelContext& c) {
       store_number(out, row * bands + band, static_cast<double>(part) / static_cast<double>(whole));
     };
     set(peak, 1, 1);
-    for (int64_t row = left; row < peak; ++row) set(row, row - left, peak - left);
-    for (int64_t row = peak; row < right; ++row) set(row, right - row, right - peak);
+    for_each_index(peak - left, [&](int64_t row) { set(left + row, row, peak - left); });
+    for_each_index(right - peak, [&](int64_t row) { set(peak + row, right - peak - row, right - peak); });
   }
   return {};
 }

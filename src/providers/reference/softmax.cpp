@@ -29,10 +29,8 @@ Status for_each_line(KernelContext& c, F f) {
     const T* in = static_cast<const T*>(c.in(0).data);
     T* out = static_cast<T*>(c.out(0).data);
     if (c.in(0).size() == 0) return Status();
-    WorkMeter meter;
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
-        meter.spend(4 * split.extent);
         const int64_t offset = o * split.extent * split.inner + i;
         f(Line<const T>{in + offset, split.extent, split.inner}, Line<T>{out + offset, split.extent, split.inner});
       }
@@ -44,14 +42,14 @@ Status for_each_line(KernelContext& c, F f) {
 template <class T>
 double largest(const Line<const T>& line) {
   double result = widen(line[0]);
-  for (int64_t i = 1; i < line.count; ++i) result = std::max(result, static_cast<double>(line[i]));
+  for_each_index(line.count, [&](int64_t i) { result = std::max(result, static_cast<double>(line[i])); });
   return result;
 }
 
 template <class T>
 double sum_of_exponentials(const Line<const T>& line, double shift) {
   double sum = 0;
-  for (int64_t i = 0; i < line.count; ++i) sum += std::exp(static_cast<double>(line[i]) - shift);
+  for_each_index(line.count, [&](int64_t i) { sum += std::exp(static_cast<double>(line[i]) - shift); });
   return sum;
 }
 
@@ -62,7 +60,7 @@ KernelFunction reference_kernel<OpId::Softmax>() {
   return [](KernelContext& c) {
     return for_each_line(c, []<class T>(Line<const T> in, Line<T> out) {
       const double shift = largest(in), sum = sum_of_exponentials(in, shift);
-      for (int64_t i = 0; i < in.count; ++i) out[i] = narrow<T>(std::exp(widen(in[i]) - shift) / sum);
+      for_each_index(in.count, [&](int64_t i) { out[i] = narrow<T>(std::exp(widen(in[i]) - shift) / sum); });
     });
   };
 }
@@ -72,7 +70,7 @@ KernelFunction reference_kernel<OpId::LogSoftmax>() {
   return [](KernelContext& c) {
     return for_each_line(c, []<class T>(Line<const T> in, Line<T> out) {
       const double shift = largest(in), log_sum = std::log(sum_of_exponentials(in, shift));
-      for (int64_t i = 0; i < in.count; ++i) out[i] = narrow<T>(widen(in[i]) - shift - log_sum);
+      for_each_index(in.count, [&](int64_t i) { out[i] = narrow<T>(widen(in[i]) - shift - log_sum); });
     });
   };
 }
@@ -82,9 +80,10 @@ KernelFunction reference_kernel<OpId::Hardmax>() {
   return [](KernelContext& c) {
     return for_each_line(c, []<class T>(Line<const T> in, Line<T> out) {
       int64_t best = 0;
-      for (int64_t i = 1; i < in.count; ++i)
+      for_each_index(in.count, [&](int64_t i) {
         if (widen(in[i]) > widen(in[best])) best = i;
-      for (int64_t i = 0; i < in.count; ++i) out[i] = narrow<T>(i == best ? 1 : 0);
+      });
+      for_each_index(in.count, [&](int64_t i) { out[i] = narrow<T>(i == best ? 1 : 0); });
     });
   };
 }

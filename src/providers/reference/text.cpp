@@ -9,6 +9,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/text_meter.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -33,12 +34,14 @@ size_t leading_space(std::string_view text) {
 // Words between runs of white space; the last part is what is left when no more splits are allowed.
 Scratch<std::string_view> split_words(std::string_view text, uint64_t max_splits) {
   Scratch<std::string_view> parts;
+  WorkMeter meter;
   text.remove_prefix(leading_space(text));
   while (!text.empty() && parts.size() < max_splits) {
     std::string_view rest = text;
     while (!rest.empty() && leading_space(rest) == 0) next_code_point(rest);
     parts.emplace_back(text.substr(0, text.size() - rest.size()));
     rest.remove_prefix(leading_space(rest));
+    meter.spend(static_cast<int64_t>(text.size() - rest.size()));
     text = rest;
   }
   if (!text.empty()) parts.emplace_back(text);
@@ -47,7 +50,9 @@ Scratch<std::string_view> split_words(std::string_view text, uint64_t max_splits
 
 Scratch<std::string_view> split_at(std::string_view text, std::string_view delimiter, uint64_t max_splits) {
   Scratch<std::string_view> parts;
+  WorkMeter meter;
   for (size_t found; parts.size() < max_splits && (found = text.find(delimiter)) != text.npos;) {
+    meter.spend(static_cast<int64_t>(found) + 1);
     parts.emplace_back(text.substr(0, found));
     text.remove_prefix(found + delimiter.size());
   }
@@ -64,10 +69,12 @@ KernelFunction reference_kernel<OpId::StringConcat>() {
     if (out.size() == 0) return {};
     const auto left = a.as<std::string>(), right = b.as<std::string>();
     TextMeter meter;
+    WorkMeter work;
     for (Walker<2> w(out.dims, {broadcast_strides(a.dims, out.dims), broadcast_strides(b.dims, out.dims)}); w.more();
          w.next()) {
       const std::string &before = left[static_cast<size_t>(w.at(0))], &after = right[static_cast<size_t>(w.at(1))];
       meter.add(before.size() + after.size());
+      work.spend(static_cast<int64_t>(before.size() + after.size()));
       out.as<std::string>()[static_cast<size_t>(w.position())] = before + after;
     }
     return {};
@@ -83,7 +90,9 @@ KernelFunction reference_kernel<OpId::StringNormalizer>() {
     for (const std::string& word : p.stopwords) stopwords.insert(key(word));
     Scratch<std::string> kept;
     TextMeter meter;
+    WorkMeter work;
     for (const std::string& word : c.in(0).as<std::string>()) {
+      work.spend(static_cast<int64_t>(word.size()) + 1);
       if (!stopwords.empty() && stopwords.contains(key(word))) continue;
       kept.push_back(p.case_change_action == "LOWER"   ? to_lower(word)
                      : p.case_change_action == "UPPER" ? to_upper(word)
@@ -121,9 +130,11 @@ KernelFunction reference_kernel<OpId::StringSplit>() {
     padded.push_back(static_cast<int64_t>(most));
     TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, std::move(padded)));
     TextMeter meter;
+    WorkMeter work;
     for (size_t i = 0; i < parts.size(); ++i)
       for (size_t k = 0; k < parts[i].size(); ++k) {
         meter.add(parts[i][k].size());
+        work.spend(static_cast<int64_t>(parts[i][k].size()) + 1);
         out.as<std::string>()[i * most + k] = parts[i][k];
       }
     return {};
@@ -136,9 +147,11 @@ KernelFunction reference_kernel<OpId::RegexFullMatch>() {
     TN_ASSIGN_OR_RETURN(const Regex regex, Regex::compile(c.params<RegexFullMatchParams>().pattern));
     const auto texts = c.in(0).as<std::string>();
     auto matches = c.out(0).as<bool>();
+    WorkMeter meter;
     for (size_t i = 0; i < texts.size(); ++i) {
-      TN_RETURN_IF_ERROR(c.services().check_cancelled());
-      matches[i] = regex.full_match(texts[i]);
+      Scratch<char32_t> text;
+      for (std::string_view rest = texts[i]; !rest.empty(); meter.spend()) text.push_back(next_code_point(rest));
+      matches[i] = regex.full_match(text, [&](int64_t steps) { meter.spend(steps); });
     }
     return {};
   };

@@ -6,6 +6,7 @@
 #include "base/text/utf8.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/text_meter.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -29,7 +30,8 @@ class Cutter {
     return cutter;
   }
 
-  Tokens cut(Characters text) const {
+  Tokens cut(Characters text) {
+    meter_.spend(static_cast<int64_t>(text.size()) + 1);
     if (p_.by_character()) {
       Tokens tokens;
       for (size_t i = 0; i < text.size(); ++i) tokens.push_back(text.subspan(i, 1));
@@ -49,10 +51,10 @@ class Cutter {
   explicit Cutter(const TokenizerParams& p) : p_(p), shortest_(static_cast<size_t>(p.mincharnum)) {}
 
   // After a match that is too short, the search goes on one character later.
-  Tokens matches(Characters text) const {
+  Tokens matches(Characters text) {
     Tokens tokens;
     for (size_t at = 0; at <= text.size();) {
-      const auto match = patterns_[0].find(text, at);
+      const auto match = patterns_[0].find(text, at, [&](int64_t steps) { meter_.spend(steps); });
       if (!match) break;
       const bool long_enough = match->end - match->begin >= shortest_;
       if (long_enough) tokens.push_back(text.subspan(match->begin, match->end - match->begin));
@@ -62,13 +64,13 @@ class Cutter {
   }
 
   // What lies between separators. An empty one still takes a character away, so that there is an end.
-  void split(Characters text, const Regex& separator, Tokens& tokens) const {
+  void split(Characters text, const Regex& separator, Tokens& tokens) {
     size_t at = 0;
     const auto keep = [&](size_t end) {
       if (end - at >= shortest_) tokens.push_back(text.subspan(at, end - at));
     };
     while (at <= text.size()) {
-      const auto match = separator.find(text, at);
+      const auto match = separator.find(text, at, [&](int64_t steps) { meter_.spend(steps); });
       if (!match) return keep(text.size());
       keep(match->begin);
       at = match->end > match->begin ? match->end : match->begin + 1;
@@ -77,6 +79,7 @@ class Cutter {
 
   const TokenizerParams& p_;
   size_t shortest_;
+  WorkMeter meter_;
   std::vector<Regex> patterns_;
 };
 
@@ -89,10 +92,17 @@ std::string to_utf8(Characters characters) {
 // The tokens of one string, with its marks and padded to the width of the row.
 void write_row(const Tokens& tokens, const TokenizerParams& p, std::span<std::string> row, TextMeter& meter) {
   size_t at = 0;
+  WorkMeter work;
   if (p.mark) row[at++] = "\x02";
-  for (const Characters token : tokens) meter.copy(to_utf8(token), row[at++]);
+  for (const Characters token : tokens) {
+    work.spend(static_cast<int64_t>(token.size()) + 1);
+    meter.copy(to_utf8(token), row[at++]);
+  }
   if (p.mark) row[at++] = "\x03";
-  while (at < row.size()) meter.copy(p.pad_value, row[at++]);
+  while (at < row.size()) {
+    work.spend(static_cast<int64_t>(p.pad_value.size()) + 1);
+    meter.copy(p.pad_value, row[at++]);
+  }
 }
 
 Status tokenize(KernelContext& c) {
@@ -103,14 +113,14 @@ Status tokenize(KernelContext& c) {
     dims.back() = 0;
     return c.allocate(0, std::move(dims)).status();
   }
-  TN_ASSIGN_OR_RETURN(const Cutter cutter, Cutter::make(p));
+  TN_ASSIGN_OR_RETURN(Cutter cutter, Cutter::make(p));
   Scratch<Scratch<char32_t>> characters;
   Scratch<Tokens> rows;
   size_t most = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
-    TN_RETURN_IF_ERROR(c.services().check_cancelled());
     Scratch<char32_t>& text = characters.emplace_back();
-    for (std::string_view rest = texts[i]; !rest.empty();) text.push_back(next_code_point(rest));
+    WorkMeter meter;
+    for (std::string_view rest = texts[i]; !rest.empty(); meter.spend()) text.push_back(next_code_point(rest));
     if (std::any_of(text.begin(), text.end(), [](char32_t code) { return code >= kInvalidByte; }))
       return invalid_argument("X[{}] is not UTF-8", i);
     rows.push_back(cutter.cut(text));

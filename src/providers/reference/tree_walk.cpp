@@ -7,6 +7,12 @@
 
 namespace tenon {
 
+namespace {
+
+constexpr int64_t kUnitsPerBranch = 4;  // nodes lie far from each other in memory
+
+}  // namespace
+
 Result<TreeWalk> TreeWalk::make(KernelContext& c, int64_t targets) {
   TreeWalk walk;
   auto ints = [&](tree::Input i) { return c.has(i) ? c.in(i).as<int64_t>() : std::span<int64_t>(); };
@@ -47,18 +53,19 @@ Status TreeWalk::read_values(KernelContext& c) {
   return {};
 }
 
-size_t TreeWalk::leaf_of(int64_t row, size_t node) const {
+size_t TreeWalk::leaf_of(int64_t row, size_t node, WorkMeter& meter) const {
   while (true) {
+    meter.spend(kUnitsPerBranch);
     const bool branch =
         structure_.is_only_leaf(node) ||
-        takes_true_branch(node, x_[static_cast<size_t>(row * features_ + structure_.feature_ids[node])]);
+        takes_true_branch(node, x_[static_cast<size_t>(row * features_ + structure_.feature_ids[node])], meter);
     const auto next = static_cast<size_t>(branch ? structure_.true_ids[node] : structure_.false_ids[node]);
     if (branch ? structure_.true_leafs[node] : structure_.false_leafs[node]) return next;
     node = next;
   }
 }
 
-bool TreeWalk::takes_true_branch(size_t node, double x) const {
+bool TreeWalk::takes_true_branch(size_t node, double x, WorkMeter& meter) const {
   if (std::isnan(x) && !missing_tracks_true_.empty() && missing_tracks_true_[node]) return true;
   const double split = splits_[node];
   switch (structure_.modes[node]) {
@@ -76,6 +83,7 @@ bool TreeWalk::takes_true_branch(size_t node, double x) const {
       return x != split;
     default: {
       const std::vector<double>& set = sets_[set_of_node_[node]];
+      meter.spend(static_cast<int64_t>(set.size()));
       return std::find(set.begin(), set.end(), x) != set.end();
     }
   }

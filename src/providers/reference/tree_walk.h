@@ -18,14 +18,15 @@ class TreeWalk {
   template <class Visit>
   void for_each_weight(int64_t row, Visit&& visit) const {
     WorkMeter meter;
+    meter.spend();
     for (int64_t root : structure_.roots) {
-      meter.spend(kUnitsPerTree);
-      const size_t leaf = leaf_of(row, static_cast<size_t>(root));
+      const size_t leaf = leaf_of(row, static_cast<size_t>(root), meter);
       if (structure_.leaf_offsets.empty()) {
         visit(static_cast<size_t>(structure_.leaf_targets[leaf]), weights_[leaf]);
         continue;
       }
       for (int64_t at = structure_.leaf_offsets[leaf]; at < structure_.leaf_offsets[leaf + 1]; ++at) {
+        meter.spend();
         const auto entry = static_cast<size_t>(structure_.leaf_entries[static_cast<size_t>(at)]);
         visit(static_cast<size_t>(structure_.leaf_targets[entry]), weights_[entry]);
       }
@@ -35,11 +36,9 @@ class TreeWalk {
   std::span<const double> weights() const { return weights_; }
 
  private:
-  static constexpr int64_t kUnitsPerTree = 16;  // of the depth that trees have
-
   Status read_values(KernelContext& c);
-  size_t leaf_of(int64_t row, size_t node) const;
-  bool takes_true_branch(size_t node, double x) const;
+  size_t leaf_of(int64_t row, size_t node, WorkMeter& meter) const;
+  bool takes_true_branch(size_t node, double x, WorkMeter& meter) const;
 
   tree::Structure structure_;
   std::span<const int64_t> missing_tracks_true_;

@@ -2,6 +2,7 @@
 
 #include "providers/reference/convert.h"
 #include "providers/reference/elementwise.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -69,7 +70,8 @@ Status test_elements(KernelContext& c, F test) {
       c.in(0).dtype, [&](auto tag) {
         auto in = c.in(0).as<typename decltype(tag)::type>();
         auto out = c.out(0).as<bool>();
-        for (size_t i = 0; i < in.size(); ++i) out[i] = test(widen(in[i]));
+        for_each_index(c.in(0).size(),
+                       [&](int64_t i) { out[static_cast<size_t>(i)] = test(widen(in[static_cast<size_t>(i)])); });
         return Status();
       });
 }

@@ -7,6 +7,7 @@
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
+#include "providers/reference/work_meter.h"
 #include "providers/scratch.h"
 
 namespace tenon {
@@ -27,6 +28,8 @@ int compare(const T& a, const T& b) {
     return (x > y) - (x < y);
   }
 }
+
+constexpr int64_t kUnitsPerLook = 16;  // slices that a sort compares lie far from each other in memory
 
 // The slices of the input along an axis, in groups of equal ones.
 struct Groups {
@@ -53,7 +56,11 @@ Groups group_by_order(const Scratch<int64_t>& order, const std::function<bool(in
 Groups by_first_appearance(const Groups& sorted) {
   Scratch<size_t> order(sorted.first.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::ranges::sort(order, {}, [&](size_t g) { return sorted.first[g]; });
+  WorkMeter meter;
+  std::ranges::sort(order, [&](size_t a, size_t b) {
+    meter.spend();
+    return sorted.first[a] < sorted.first[b];
+  });
   Groups groups;
   Scratch<int64_t> place(order.size());
   for (size_t i = 0; i < order.size(); ++i) {
@@ -71,6 +78,7 @@ Groups find_groups(const TensorView& in, int64_t axis) {
   const T* data = static_cast<const T*>(in.data);
   WorkMeter meter;
   auto compare_slices = [&](int64_t a, int64_t b) {
+    meter.spend(kUnitsPerLook);
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
         meter.spend();
@@ -80,9 +88,14 @@ Groups find_groups(const TensorView& in, int64_t axis) {
     }
     return 0;
   };
-  Scratch<int64_t> order(static_cast<size_t>(split.extent));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::ranges::stable_sort(order, [&](int64_t a, int64_t b) { return compare_slices(a, b) < 0; });
+  Scratch<int64_t> order;
+  order.reserve(static_cast<size_t>(split.extent));
+  for_each_index(split.extent, [&](int64_t i) { order.push_back(i); });
+  // Equal slices keep their order; a sort that is stable by itself takes memory that nobody counts.
+  std::ranges::sort(order, [&](int64_t a, int64_t b) {
+    const int c = compare_slices(a, b);
+    return c != 0 ? c < 0 : a < b;
+  });
   return group_by_order(order, [&](int64_t a, int64_t b) { return compare_slices(a, b) == 0; });
 }
 

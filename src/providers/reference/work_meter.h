@@ -34,4 +34,12 @@ void in_pieces(int64_t count, const F& f) {
   }
 }
 
+// Calls f(i) for every i in [0, count), in order.
+template <class F>
+void for_each_index(int64_t count, const F& f) {
+  in_pieces(count, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) f(i);
+  });
+}
+
 }  // namespace tenon

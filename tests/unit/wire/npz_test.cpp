@@ -45,6 +45,19 @@ std::string encoded(const Tensor& tensor) {
   return npy->header + std::string(npy->data());
 }
 
+TEST(Npz, FindsEachOfManyArrays) {
+  constexpr size_t kMany = 100'000;
+  const std::string content = encoded(floats({1}));
+  ZipWriter writer;
+  for (size_t i = 0; i < kMany; ++i) writer.add("a" + std::to_string(i) + ".npy", {content});
+  const std::string archive = join(writer.finish());
+  const auto npz = NpzFile::parse(archive, nullptr).value();
+  ASSERT_EQ(npz.names().size(), kMany);
+  for (const std::string& name : npz.names()) ASSERT_TRUE(npz.describe(name).ok()) << name;
+  const std::string message = npz.read("b").status().to_string();
+  EXPECT_NE(message.find("'a19' and 99980 more"), std::string::npos) << message;
+}
+
 TEST(Npz, ReadsBackAsWritten) {
   TemporaryFolder folder;
   const std::string text[] = {"a", "\u00E9"};

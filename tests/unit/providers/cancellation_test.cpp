@@ -1,0 +1,147 @@
+// Kernels ask often enough whether their run goes on. Counted in elements, so that no clock decides.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "ops/packed.h"
+#include "providers/cpu/kernel.h"
+#include "unit/providers/run_kernel.h"
+
+namespace tenon {
+namespace {
+
+using namespace test;
+
+// Three times the work after which a kernel asks.
+constexpr int64_t kMany = 3 << 19;
+
+class Watch final : public KernelServices {
+ public:
+  explicit Watch(int64_t patience) : patience_(patience) {}
+  Result<TensorView> allocate_output(size_t, std::vector<int64_t>) override { return none(); }
+  void set_output(size_t, Value) override {}
+  Result<Value> take_input(size_t) override { return none(); }
+  Result<std::vector<Value>> run_body(size_t, std::vector<Value>) override { return none(); }
+  size_t body_input_count(size_t) override { return 0; }
+  Type body_output_type(size_t, size_t) override { return {}; }
+  Status check_cancelled() override {
+    return ++questions > patience_ ? error(Code::Cancelled, "no more patience") : Status();
+  }
+  const std::shared_ptr<MemoryBudget>& budget() override { return budget_; }
+  uint64_t random_stream() override { return 7; }
+  Status count_iterations(int64_t) override { return {}; }
+  int64_t questions = 0;
+
+ private:
+  static Status none() { return error(Code::Internal, "not in this test"); }
+  int64_t patience_;
+  std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(int64_t{4} << 30);
+};
+
+Tensor zeros(DType dtype, std::vector<int64_t> dims) {
+  Tensor tensor = Tensor::allocate(dtype, std::move(dims), nullptr).value();
+  if (tensor.bytes() > 0) std::memset(tensor.mutable_data(), 0, static_cast<size_t>(tensor.bytes()));
+  return tensor;
+}
+Tensor floats(std::vector<int64_t> dims) { return zeros(DType::Float32, std::move(dims)); }
+Tensor one() { return Tensor::of<float>({}, std::vector<float>{1}); }
+
+struct Case {
+  std::string op;
+  std::vector<Tensor> inputs;
+  std::vector<Tensor> outputs;  // their types and shapes
+};
+
+std::vector<Case> cases() {
+  const Tensor many = floats({kMany}), half = zeros(DType::Float16, {kMany}), row = floats({1, kMany});
+  const Tensor plane = floats({1, 1, kMany}), channel = floats({1}), bytes = zeros(DType::UInt8, {kMany});
+  const Tensor integers = zeros(DType::Int64, {kMany}), zero = Tensor::scalar(0);
+  return {
+      {"RandomUniform", {}, {many}},
+      {"RandomNormal", {}, {many}},
+      {"Bernoulli", {many}, {many}},
+      {"Multinomial", {floats({1, 3})}, {zeros(DType::Int32, {1, kMany})}},
+      {"Dropout", {many}, {many}},
+      {"Cast", {many}, {half}},
+      {"Cast", {integers}, {zeros(DType::Int4, {kMany})}},
+      {"QuantizeLinear", {many, one()}, {bytes}},
+      {"DequantizeLinear", {bytes, one()}, {many}},
+      {"DynamicQuantizeLinear", {many}, {bytes, one(), zeros(DType::UInt8, {})}},
+      {"Relu", {many}, {many}},
+      {"Add", {many, one()}, {many}},
+      {"IsNaN", {many}, {zeros(DType::Bool, {kMany})}},
+      {"Shrink", {many}, {many}},
+      {"Affine", {many}, {many}},
+      {"Softmax", {many}, {many}},
+      {"LogSoftmax", {many}, {many}},
+      {"Hardmax", {many}, {many}},
+      {"ReduceSum", {many}, {floats({1})}},
+      {"ReduceMax", {many}, {floats({1})}},
+      {"ReduceProd", {many}, {floats({1})}},
+      {"ReduceLogSumExp", {many}, {floats({1})}},
+      {"ArgMax", {many}, {zeros(DType::Int64, {1})}},
+      {"CumSum", {many, zero}, {many}},
+      {"LpNormalization", {many}, {many}},
+      {"BatchNormalization", {plane, channel, channel, channel, channel}, {plane}},
+      {"InstanceNormalization", {plane, channel, channel}, {plane}},
+      {"GlobalAveragePool", {plane}, {floats({1, 1, 1})}},
+      {"GlobalLpPool", {plane}, {floats({1, 1, 1})}},
+      {"Identity", {many}, {many}},
+      {"Reshape", {many}, {row}},
+      {"Transpose", {row}, {floats({kMany, 1})}},
+      {"Concat", {floats({kMany / 2}), floats({kMany / 2})}, {many}},
+      {"Trilu", {row}, {row}},
+      {"EyeLike", {row}, {row}},
+      {"Range", {one(), one(), one()}, {many}},
+      {"ConstantOfShape", {integers}, {many}},
+      {"HannWindow", {zero}, {many}},
+      {"GatherElements", {many, integers}, {many}},
+      {"ScatterElements", {many, integers, many}, {many}},
+      {"MurmurHash3", {integers}, {zeros(DType::UInt32, {kMany})}},
+      {"Binarizer", {many}, {many}},
+      {"Normalizer", {floats({kMany / 2, 2})}, {floats({kMany / 2, 2})}},
+      {"Scaler", {many}, {many}},
+      {"MatMul", {row, floats({kMany, 1})}, {floats({1, 1})}},
+      {"MatMul", {floats({1, 1}), row}, {row}},
+  };
+}
+
+Status run(const std::string& family, const Params& params, const Case& c, Watch& watch) {
+  std::vector<TensorView> in, out;
+  for (const Tensor& t : c.inputs) in.push_back(t.view());
+  std::vector<Tensor> outputs;
+  for (const Tensor& t : c.outputs) outputs.push_back(zeros(t.dtype(), t.dims()));
+  for (Tensor& t : outputs) out.push_back(t.view());
+  const std::vector<const Value*> boxed(in.size(), nullptr);
+  return call_kernel(find_kernel(family), params, in, boxed, out, watch);
+}
+
+TEST(Cancellation, KernelsAskWhileTheyWork) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(c.op);
+    const OpId op = op_from_name(c.op).value();
+    Watch patient(1 << 20);
+    const Status status = run("reference/" + c.op, default_params(op), c, patient);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    EXPECT_GE(patient.questions, 2);
+    Watch impatient(1);
+    EXPECT_EQ(run("reference/" + c.op, default_params(op), c, impatient).code(), Code::Cancelled);
+    EXPECT_EQ(impatient.questions, 2);
+  }
+}
+
+// Few results can have a depth of millions: chunks alone would be too long.
+TEST(Cancellation, DeepProductsAskWithinAChunk) {
+  PackedMatMulParams p;
+  p.n = 16;
+  p.k = 1 << 16;
+  const Case c{"PackedMatMul", {floats({1, p.k}), floats({1, p.k, 16})}, {floats({1, 16})}};
+  for (const char* family : {"cpu/PackedMatMul", "reference/PackedMatMul"}) {
+    SCOPED_TRACE(family);
+    Watch impatient(0);
+    EXPECT_EQ(run(family, Params::of(p), c, impatient).code(), Code::Cancelled);
+  }
+}
+
+}  // namespace
+}  // namespace tenon
