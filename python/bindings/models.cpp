@@ -69,6 +69,11 @@ void bind_models(nb::module_& m) {
              const std::string bytes = alone([&] { return l.model.to_memory(); });
              return nb::bytes(bytes.data(), bytes.size());
            })
+      .def("respelled",
+           [](const LoadedModel& l) {
+             const auto respelled = alone([&] { return l.model.respelled(); });
+             return nb::make_tuple(nb::bytes(respelled.model.data(), respelled.model.size()), respelled.report);
+           })
       .def("describe", [](const LoadedModel& l,
                           const std::string& sections) { return alone([&] { return l.model.describe(sections); }); })
       .def("property", [](const LoadedModel& l, const std::string& name) { return decoded(l.model.property(name)); })

@@ -51,6 +51,12 @@ class Model:
     def to_bytes(self):
         return self._native.to_bytes()
 
+    def respelled(self):
+        """The model as bytes with every node written anew, in the versions of ops that it imports, and a dict: how many
+        nodes were "respelled", and the ops that were "kept" as they are because these versions have no other form."""
+        model, report = self._native.respelled()
+        return model, json.loads(report)
+
     def describe(self, sections="summary"):
         """What is in the model, as a dict with one entry per section: summary, graph, ops, weights, plan."""
         if not isinstance(sections, str):

@@ -177,7 +177,8 @@ void Graph::add_output(ValueId v, std::string output_name) {
 
 GroupId Graph::add_group(Group group) {
   const GroupId id = groups_.add(std::move(group));
-  const Group& added = groups_[id];
+  Group& added = groups_[id];
+  added.slots_as_read = added.slots;
   for (uint32_t i = 0; i < added.slots.size(); ++i)
     if (added.slots[i] != kNone) values_[added.slots[i]].uses.push_back({Use::Kind::Slot, kNone, id, i});
   return id;

@@ -19,6 +19,17 @@ std::string node_text(const GraphNode& node) {
 
 }  // namespace
 
+namespace {
+
+// A node that reads another value is written with other names, as long as the value is one that the ONNX node reads; what
+// is between the nodes of a group has no name there.
+void touch_unless_slot(Graph& graph, GroupId group, ValueId v) {
+  if (group != kNone && std::ranges::find(graph.group(group).slots, v) == graph.group(group).slots.end())
+    graph.touch(group);
+}
+
+}  // namespace
+
 Patch::Patch(Graph& graph, NodeId root, std::string_view label)
     : Builder(graph), root_(root), label_(label), first_node_(graph.node_id_count()),
       first_value_(graph.value_count()) {
@@ -165,7 +176,7 @@ Result<Patch::Change> Patch::apply() {
   for (const auto& [old, existing] : forwarded_) {
     if (const NodeId before = g.value(old).producer; before != kNone) maybe_dead.push_back(before);
     for (const Use& use : g.value(old).uses)
-      if (use.kind == Use::Kind::Input) g.touch(g.node(use.node).group);
+      if (use.kind == Use::Kind::Input) touch_unless_slot(g, g.node(use.node).group, old);
     g.replace_uses(old, existing);
     change.redefined.push_back(existing);
   }

@@ -6,6 +6,7 @@
 #include "base/checked_math.h"
 #include "onnx/onnx_map.h"
 #include "onnx/op_versions.h"
+#include "onnx/references.h"
 #include "onnx/required_attributes.h"
 #include "ops/unsupported.h"
 #include "weights/source_names.h"
@@ -16,30 +17,6 @@ namespace {
 
 // Decoded at once: cheaper than a function that decodes it later, and errors come early.
 constexpr int64_t kSmallConstantBytes = 4096;
-
-void collect_references(const wire::Node& node, std::vector<std::string_view>& out);
-
-// What a body takes from outside: names it uses and does not define itself.
-void collect_references(const wire::Graph& graph, std::vector<std::string_view>& out) {
-  std::unordered_set<std::string_view> own;
-  for (const wire::ValueInfo& input : graph.inputs) own.insert(input.name);
-  for (const wire::TensorProto& tensor : graph.initializers) own.insert(tensor.name);
-  for (const wire::SparseTensorProto& tensor : graph.sparse_initializers) own.insert(tensor.values.name);
-  for (const wire::Node& node : graph.nodes) own.insert(node.outputs.begin(), node.outputs.end());
-  const size_t before = out.size();
-  for (const wire::Node& node : graph.nodes) collect_references(node, out);
-  for (const wire::ValueInfo& output : graph.outputs) out.push_back(output.name);
-  out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(before), out.end(),
-                           [&](std::string_view name) { return own.contains(name); }),
-            out.end());
-}
-
-void collect_references(const wire::Node& node, std::vector<std::string_view>& out) {
-  for (wire::Bytes input : node.inputs)
-    if (!input.empty()) out.push_back(input);
-  for (const wire::Attribute& a : node.attributes)
-    for (const auto& graph : a.graphs) collect_references(*graph, out);
-}
 
 Status check_attribute_names(const wire::Node& node) {
   if (node.attributes.size() < 2) return {};
@@ -67,6 +44,7 @@ ValueId GraphImporter::lookup(std::string_view name) {
   graph_.value(inside).known = original.known;
   graph_.value(inside).known_from = original.known_from;
   graph_.value(inside).folds = original.constant != kNone;
+  graph_.value(inside).in_file = original.in_file;
   if (original.constant == kNone) graph_.captures.push_back({outside, inside});
   names_.emplace(key, inside);
   return inside;
@@ -76,7 +54,9 @@ Status GraphImporter::define(std::string_view name, ValueId value) {
   if (!names_.emplace(std::string(name), value).second)
     return invalid_model("the name '{}' is defined twice in one graph", name);
   GraphValue& v = graph_.value(value);
-  if (v.name.empty()) v.name = std::string(name);
+  // The name that the file has goes before one that only a function knows.
+  if (v.name.empty() || (!call_ && !v.in_file)) v.name = std::string(name);
+  v.in_file = v.in_file || !call_;
   return {};
 }
 
@@ -146,6 +126,7 @@ Status GraphImporter::ask_source(Constant constant, const std::string& asker) {
 
 Status GraphImporter::import_graph(const wire::Graph& wire_graph, const std::vector<Type>& input_types, bool is_top) {
   graph_.name = std::string(wire_graph.name);
+  if (!call_) graph_.wire = &wire_graph;
   TN_RETURN_IF_ERROR(import_inputs(wire_graph, input_types, is_top));
   TN_RETURN_IF_ERROR(import_nodes(wire_graph.nodes));
   for (const wire::ValueInfo& output : wire_graph.outputs) {
@@ -171,11 +152,8 @@ Result<std::vector<size_t>> GraphImporter::data_flow_order(const std::vector<wir
   std::vector<std::vector<size_t>> users(nodes.size());
   std::vector<size_t> waiting(nodes.size(), 0);
   bool sorted = true;
-  std::vector<std::string_view> references;
   for (size_t i = 0; i < nodes.size(); ++i) {
-    references.clear();
-    collect_references(nodes[i], references);
-    for (std::string_view name : references) {
+    for (std::string_view name : references_of(nodes[i])) {
       auto it = producer.find(name);
       if (it == producer.end() || (it->second == i && names_.contains(std::string(name)))) continue;
       sorted &= it->second < i;

@@ -59,9 +59,9 @@ Status build_graph(ImportedModel& model, const ImportOptions& options) {
   if (!model.wire.has_graph) return invalid_model("the file holds no graph; is it an ONNX model?");
   TN_RETURN_IF_ERROR(check_ir_version(model.wire.ir_version));
   ModelImport state{model, options};
-  TN_ASSIGN_OR_RETURN(const OpsetVersions opsets, read_opsets(model.wire.opsets, state));
+  TN_ASSIGN_OR_RETURN(model.opsets, read_opsets(model.wire.opsets, state));
   TN_ASSIGN_OR_RETURN(state.functions, read_functions(model.wire.functions));
-  GraphImporter importer(state, model.graph, nullptr, opsets, nullptr);
+  GraphImporter importer(state, model.graph, nullptr, model.opsets, nullptr);
   TN_RETURN_IF_ERROR(check_expanded_size(model.wire.graph, state));
   TN_RETURN_IF_ERROR(importer.import_graph(model.wire.graph, {}, true));
   if (const LeftOutNodes& left_out = state.without_outputs; left_out.count == 1)

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ir/graph.h"
@@ -37,6 +38,7 @@ struct ImportedModel {
   std::string folder;                 // where external data is, when read from memory
   wire::Model wire;
   std::shared_ptr<wire::ExternalData> external;
+  std::unordered_map<std::string, int64_t> opsets;  // the version of each domain; the default domain is ""
   Graph graph;
   std::vector<std::string> warnings;
   std::vector<std::string> frozen_inputs;  // initializers listed as inputs that became weights

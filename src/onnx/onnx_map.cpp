@@ -1,5 +1,7 @@
 #include "onnx/onnx_map.h"
 
+#include <algorithm>
+
 #include "onnx/ops/microsoft/fusions.h"
 
 namespace tenon {
@@ -19,6 +21,24 @@ void OnnxMap::custom(std::string_view domain, std::string_view op_type, OpId op,
 const OnnxMap::Entry* OnnxMap::find(std::string_view domain, std::string_view op_type) const {
   auto it = entries_.find({std::string(domain), std::string(op_type)});
   return it == entries_.end() ? nullptr : &it->second;
+}
+
+void OnnxMap::attribute_inputs(OpId op, std::vector<AttributeInput> inputs) {
+  attribute_inputs_[op] = std::move(inputs);
+}
+
+const std::vector<AttributeInput>& OnnxMap::attribute_inputs(OpId op) const {
+  static const std::vector<AttributeInput> none;
+  const auto it = attribute_inputs_.find(op);
+  return it == attribute_inputs_.end() ? none : it->second;
+}
+
+std::vector<std::pair<std::string_view, std::string_view>> OnnxMap::spellings(OpId op) const {
+  std::vector<std::pair<std::string_view, std::string_view>> found;
+  for (const auto& [name, entry] : entries_)
+    if (entry.op == op) found.emplace_back(name.first, name.second);
+  std::ranges::stable_partition(found, [&](const auto& name) { return name.second == op_def(op).name; });
+  return found;
 }
 
 const OnnxMap& onnx_map() {

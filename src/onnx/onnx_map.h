@@ -8,6 +8,14 @@ namespace tenon {
 
 using ImportFunction = void (*)(ImportNode&);
 
+// An input of a canonical op that is an attribute in older versions of the ONNX op.
+struct AttributeInput {
+  enum class Kind : uint8_t { Ints, Int, Floats, Float };
+  size_t input;
+  std::string_view name;
+  Kind kind = Kind::Ints;
+};
+
 // How ONNX spells the canonical ops.
 class OnnxMap {
  public:
@@ -20,11 +28,18 @@ class OnnxMap {
   // The function reads the node (of any version) and emits canonical nodes.
   void custom(std::string_view domain, std::string_view op_type, OpId op, ImportFunction import);
 
+  // Inputs that older versions have as attributes, so that nodes can be written in these versions.
+  void attribute_inputs(OpId op, std::vector<AttributeInput> inputs);
+
   const Entry* find(std::string_view domain, std::string_view op_type) const;
+  // The ONNX ops that may become a canonical one, the one of its own name first.
+  std::vector<std::pair<std::string_view, std::string_view>> spellings(OpId op) const;
+  const std::vector<AttributeInput>& attribute_inputs(OpId op) const;
   size_t size() const { return entries_.size(); }
 
  private:
   std::map<std::pair<std::string, std::string>, Entry> entries_;
+  std::map<OpId, std::vector<AttributeInput>> attribute_inputs_;
 };
 
 inline constexpr std::string_view kOnnxDomain = "";

@@ -97,6 +97,7 @@ MAPPED(ThresholdedRelu)
 
 template <>
 void onnx_mapping<OpId::Clip>(OnnxMap& map) {
+  map.attribute_inputs(OpId::Clip, {{1, "min", AttributeInput::Kind::Float}, {2, "max", AttributeInput::Kind::Float}});
   map.custom(kOnnxDomain, "Clip", OpId::Clip, import_clip);
 }
 

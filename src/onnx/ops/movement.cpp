@@ -144,11 +144,13 @@ void onnx_mapping<OpId::Concat>(OnnxMap& map) {
 
 template <>
 void onnx_mapping<OpId::Split>(OnnxMap& map) {
+  map.attribute_inputs(OpId::Split, {{1, "split"}});
   map.custom(kOnnxDomain, "Split", OpId::Split, import_split);
 }
 
 template <>
 void onnx_mapping<OpId::Slice>(OnnxMap& map) {
+  map.attribute_inputs(OpId::Slice, {{1, "starts"}, {2, "ends"}, {3, "axes"}});
   map.custom(kOnnxDomain, "Slice", OpId::Slice, import_slice);
   map.custom(kOnnxDomain, "DynamicSlice", OpId::Slice, import_dynamic_slice);
   map.custom(kOnnxDomain, "Crop", OpId::Slice, import_crop);
@@ -156,6 +158,7 @@ void onnx_mapping<OpId::Slice>(OnnxMap& map) {
 
 template <>
 void onnx_mapping<OpId::Squeeze>(OnnxMap& map) {
+  map.attribute_inputs(OpId::Squeeze, {{1, "axes"}});
   map.custom(kOnnxDomain, "Squeeze", OpId::Squeeze, import_squeeze);
 }
 
@@ -166,6 +169,7 @@ void onnx_mapping<OpId::Tile>(OnnxMap& map) {
 
 template <>
 void onnx_mapping<OpId::Pad>(OnnxMap& map) {
+  map.attribute_inputs(OpId::Pad, {{1, "pads"}, {2, "value", AttributeInput::Kind::Float}});
   map.custom(kOnnxDomain, "Pad", OpId::Pad, import_pad);
   map.custom(kMicrosoftDomain, "Pad", OpId::Pad, import_contrib_pad);
 }

@@ -51,6 +51,7 @@ MAPPED(RandomUniformLike)
 
 template <>
 void onnx_mapping<OpId::Dropout>(OnnxMap& map) {
+  map.attribute_inputs(OpId::Dropout, {{1, "ratio", AttributeInput::Kind::Float}});
   map.custom(kOnnxDomain, "Dropout", OpId::Dropout, import_dropout);
 }
 

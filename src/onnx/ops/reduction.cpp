@@ -27,6 +27,7 @@ void import_reduction(ImportNode& n) {
   template <>                                                                 \
   void onnx_mapping<OpId::name>(OnnxMap & map) {                              \
     map.custom(kOnnxDomain, #name, OpId::name, import_reduction<OpId::name>); \
+    map.attribute_inputs(OpId::name, {{1, "axes"}});                          \
   }
 MAPPED(ReduceL1)
 MAPPED(ReduceL2)

@@ -16,6 +16,7 @@ void import_reshape(ImportNode& n) {
 
 template <>
 void onnx_mapping<OpId::Reshape>(OnnxMap& map) {
+  map.attribute_inputs(OpId::Reshape, {{1, "shape"}});
   map.custom(kOnnxDomain, "Reshape", OpId::Reshape, import_reshape);
 }
 
