@@ -102,7 +102,8 @@ void import_pad(ImportNode& n) {
 void import_contrib_pad(ImportNode& n) {
   Params params = Params::of(n.read_params<PadParams>());
   std::vector<ValueId> inputs = n.inputs();
-  if (n.rank(n.input(1)) != 1)
+  // Without pads, the op says what is missing.
+  if (n.input(1) != kNone && n.rank(n.input(1)) != 1)
     inputs[1] = n.emit1(OpId::Reshape, default_params(OpId::Reshape), {inputs[1], n.int_constant({-1})});
   n.finish(n.emit(OpId::Pad, std::move(params), std::move(inputs)));
 }
