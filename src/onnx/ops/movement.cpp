@@ -78,7 +78,7 @@ void import_tile(ImportNode& n) {
     std::vector<int64_t> counts(static_cast<size_t>(axis[0]), 1);
     counts.push_back(tiles[0]);
     if (rank) counts.resize(static_cast<size_t>(*rank), 1);
-    repeats = n.int_constant(std::move(counts));
+    repeats = n.int_constant(counts);
     if (!rank) {
       const ValueId last = n.int_constant({axis[0] + 1});
       const ValueId behind = n.emit1(OpId::Sub, default_params(OpId::Sub), {rank_value(n, n.input(0)), last});
