@@ -65,7 +65,7 @@ void TrialInputs::for_each(const std::function<std::string(const Values&)>& run)
     if (!values.empty() && std::all_of(given_.begin(), given_.end(), [](const tenon::Value& v) { return bool(v); }))
       return;
   }
-  if (accepted.empty() && useless.empty() && refusal) throw *refusal;
+  if (accepted.empty() && useless.empty() && refusal) throw tenon::Error(*refusal);
   if (accepted.empty() && !useless.empty()) {
     accepted = {useless[0]};
     made_ = 1;

@@ -140,7 +140,7 @@ Result<std::vector<std::string_view>> list_items(std::string_view text) {
 
 std::string literal_text(const Tensor& tensor) {
   std::string text;
-  const auto add = [&](std::string item) { text.append(text.empty() ? "" : ", ").append(item); };
+  const auto add = [&](const std::string& item) { text.append(text.empty() ? "" : ", ").append(item); };
   if (tensor.dtype() == DType::String) {
     for (const std::string& s : tensor.as<std::string>()) add(quoted(s));
     return "[" + text + "]";

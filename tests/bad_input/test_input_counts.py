@@ -60,3 +60,6 @@ def refusal(schema, types, count):
 def test_inputs_of(schema, types):
     assert not TOO_MANY.search(refusal(schema, types, schema.max_input))
     assert refusal(schema, types, schema.max_input + 1)
+    # Without inputs it needs, an op is refused, or read as engines do that let them go; nothing else happens.
+    for count in range(schema.min_input):
+        assert "internal" not in refusal(schema, types, count)

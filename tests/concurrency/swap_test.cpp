@@ -53,6 +53,7 @@ TEST_P(SwapUnderLoad, EachRunSeesOneSet) {
         for (const float v : y) wrong += v != y[0] || (v != expected(1) && v != expected(2));
       }
     });
+  while (runs == 0) std::this_thread::yield();
   const auto one = all(1), two = all(2);
   for (int i = 0; i < kSwaps; ++i) {
     const auto report = session->set_weights(i % 2 ? one : two, {});

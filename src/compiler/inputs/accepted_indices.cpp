@@ -32,6 +32,8 @@ Accepted gathered_data(const ConsumerView& c, int64_t axis) {
   const auto rank = c.rank(0);
   if (!column || !rank || (axis < 0 ? axis + *rank : axis) != *rank - 1 || *rank < 2) return moved(c);
   const int64_t width = c.extent(0, -1).value_or(0);
+  // The model may say anything; what no column is leads to an error when it runs.
+  if (!(*column >= static_cast<double>(-width) && *column < static_cast<double>(width))) return moved(c);
   const int64_t index = static_cast<int64_t>(*column) + (*column < 0 ? width : 0);
   Accepted accepted;
   accepted.columns.emplace(index, moved(c));

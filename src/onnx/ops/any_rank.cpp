@@ -38,7 +38,7 @@ ValueId insert_axes(ImportNode& n, ValueId x, int64_t at, int64_t count) {
   if (count == 0) return x;
   std::vector<int64_t> axes;
   for (int64_t i = 0; i < count; ++i) axes.push_back((at == kEnd ? *n.rank(x) : at) + i);
-  return n.emit1(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {x, n.int_constant(std::move(axes))});
+  return n.emit1(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {x, n.int_constant(axes)});
 }
 
 ValueId insert_open_axes(ImportNode& n, ValueId x, int64_t at, ValueId count) {

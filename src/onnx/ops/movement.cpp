@@ -78,7 +78,7 @@ void import_tile(ImportNode& n) {
     std::vector<int64_t> counts(static_cast<size_t>(axis[0]), 1);
     counts.push_back(tiles[0]);
     if (rank) counts.resize(static_cast<size_t>(*rank), 1);
-    repeats = n.int_constant(std::move(counts));
+    repeats = n.int_constant(counts);
     if (!rank) {
       const ValueId last = n.int_constant({axis[0] + 1});
       const ValueId behind = n.emit1(OpId::Sub, default_params(OpId::Sub), {rank_value(n, n.input(0)), last});
@@ -102,7 +102,8 @@ void import_pad(ImportNode& n) {
 void import_contrib_pad(ImportNode& n) {
   Params params = Params::of(n.read_params<PadParams>());
   std::vector<ValueId> inputs = n.inputs();
-  if (n.rank(n.input(1)) != 1)
+  // Without pads, the op says what is missing.
+  if (n.input(1) != kNone && n.rank(n.input(1)) != 1)
     inputs[1] = n.emit1(OpId::Reshape, default_params(OpId::Reshape), {inputs[1], n.int_constant({-1})});
   n.finish(n.emit(OpId::Pad, std::move(params), std::move(inputs)));
 }

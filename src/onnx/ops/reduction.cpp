@@ -17,7 +17,7 @@ void import_reduction(ImportNode& n) {
     return;
   }
   std::vector<int64_t> axes = n.ints_attribute("axes");
-  const ValueId given = axes.empty() ? kNone : n.int_constant(std::move(axes));
+  const ValueId given = axes.empty() ? kNone : n.int_constant(axes);
   n.finish(n.emit(op, Params::of(params), {n.input(0), given}));
 }
 

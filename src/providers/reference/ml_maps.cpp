@@ -138,13 +138,14 @@ std::map<Key, size_t> sorted_columns(const std::vector<Key>& labels) {
   return columns;
 }
 
-constexpr size_t kUnitsPerRow = 64;  // of the time that a map takes to be made
+constexpr size_t kUnitsPerRow = 64;   // of the time that a map takes to be made
+constexpr size_t kBytesPerRow = 512;  // of the map, its lists and what the heap adds to each
 
 template <class Key>
 Result<Value> zip_rows(KernelContext& c, const std::vector<Key>& labels) {
   const auto columns = sorted_columns(labels);
-  // Every row has keys of its own.
-  int64_t key_bytes = static_cast<int64_t>(columns.size() * sizeof(Key));
+  // Every row has keys of its own, in a map of its own.
+  int64_t key_bytes = static_cast<int64_t>(kBytesPerRow + columns.size() * sizeof(Key));
   if constexpr (std::is_same_v<Key, std::string>)
     for (const auto& [label, column] : columns) key_bytes += static_cast<int64_t>(label.size());
   const auto x = c.in(0).as<float>();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/checked_math.h"
 #include "providers/reference/convert.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/indexing.h"
@@ -20,7 +21,7 @@ class Granularity {
     int64_t entries = 1;
     for (int64_t d : scale) entries *= d;
     per_tensor_ = entries == 1;
-    if (block_ > 0 && !x.empty()) blocks_ = (split_.extent + block_ - 1) / block_;
+    if (block_ > 0 && !x.empty()) blocks_ = ceil_div(split_.extent, block_);
   }
   int64_t entry(int64_t element) const {
     if (per_tensor_) return 0;

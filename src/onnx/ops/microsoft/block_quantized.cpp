@@ -2,6 +2,7 @@
 // looking at them, so what is left is a DequantizeLinear by blocks.
 #include <limits>
 
+#include "base/checked_math.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/infer.h"
@@ -38,7 +39,7 @@ void check_dtype(ImportNode& n, ValueId x, const char* what, DType wanted) {
 // The matrix of a MatMulNBits, [N, K], in blocks along K.
 struct Layout {
   int64_t n = 0, k = 0, bits = 0, block = 0;
-  int64_t blocks() const { return (k + block - 1) / block; }
+  int64_t blocks() const { return ceil_div(k, block); }
   int64_t padded() const { return blocks() * block; }
   int64_t zero_point_bytes() const { return (blocks() * bits + 7) / 8; }
 };

@@ -39,8 +39,8 @@ ValueId transpose(ImportNode& n, ValueId x, std::vector<int64_t> perm) {
   return n.emit1(OpId::Transpose, Params::of(TransposeParams{std::move(perm)}), {x});
 }
 
-ValueId reshape(ImportNode& n, ValueId x, std::vector<int64_t> dims) {
-  return n.emit1(OpId::Reshape, default_params(OpId::Reshape), {x, n.int_constant(std::move(dims))});
+ValueId reshape(ImportNode& n, ValueId x, const std::vector<int64_t>& dims) {
+  return n.emit1(OpId::Reshape, default_params(OpId::Reshape), {x, n.int_constant(dims)});
 }
 
 ValueId reshape_like(ImportNode& n, ValueId x, ValueId like) {
@@ -49,8 +49,8 @@ ValueId reshape_like(ImportNode& n, ValueId x, ValueId like) {
   return n.emit1(OpId::Reshape, Params::of(params), {x, plain(n, OpId::Shape, like)});
 }
 
-ValueId unsqueeze(ImportNode& n, ValueId x, std::vector<int64_t> axes) {
-  return n.emit1(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {x, n.int_constant(std::move(axes))});
+ValueId unsqueeze(ImportNode& n, ValueId x, const std::vector<int64_t>& axes) {
+  return n.emit1(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {x, n.int_constant(axes)});
 }
 
 ValueId softmax_from(ImportNode& n, ValueId x, int64_t axis) {

@@ -16,9 +16,9 @@ ValueId cast(ImportNode& n, ValueId x, DType to);
 ValueId scale(ImportNode& n, ValueId x, float factor);
 ValueId transpose(ImportNode& n, ValueId x, std::vector<int64_t> perm);
 // Dims may be 0 (as in x) and -1 (what is left).
-ValueId reshape(ImportNode& n, ValueId x, std::vector<int64_t> dims);
+ValueId reshape(ImportNode& n, ValueId x, const std::vector<int64_t>& dims);
 ValueId reshape_like(ImportNode& n, ValueId x, ValueId like);
-ValueId unsqueeze(ImportNode& n, ValueId x, std::vector<int64_t> axes);
+ValueId unsqueeze(ImportNode& n, ValueId x, const std::vector<int64_t>& axes);
 // Softmax over all axes from `axis` on, taken together.
 ValueId softmax_from(ImportNode& n, ValueId x, int64_t axis);
 // x * sigmoid(alpha * x).
