@@ -444,14 +444,14 @@ TN_API const char* tn_artifact_model_name(const tn_artifact* artifact, size_t mo
  * "weight_program", "plan"; NULL means models. Release with tn_string_release. */
 TN_API tn_status* tn_artifact_describe(const tn_artifact* artifact, const char* sections, char** json);
 /* Checks every byte: checksums, and that packed weights are what the weight program makes of the sources, where these
- * are to be had. *json (which may be NULL) says what was checked. */
+ * are available. *json (which may be NULL) says what was checked. */
 TN_API tn_status* tn_artifact_verify(const tn_artifact* artifact, char** json);
 /* The same models with other weights. The artifact stays as it is. *report as for tn_session_set_weights. */
 TN_API tn_status* tn_artifact_bake(tn_context* context, const tn_artifact* artifact, const tn_source* source,
                                    const tn_options* options, tn_artifact** baked, char** report);
 /* The same models without the weights that can be set. */
 TN_API tn_status* tn_artifact_strip(const tn_artifact* artifact, tn_artifact** stripped);
-/* Writes the source weights as .safetensors. Fails, naming them, when some are not to be had or are of a type that the
+/* Writes the source weights as .safetensors. Fails, naming them, when some are not available or are of a type that the
  * format has no name for (strings, complex128, ...); nothing is written then. */
 TN_API tn_status* tn_artifact_export(const tn_artifact* artifact, const char* path);
 

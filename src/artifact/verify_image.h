@@ -12,7 +12,7 @@ struct ImageCheck {
 };
 
 // Checks every byte of an image, that packed weights are what the weight program makes of the sources, where these are
-// to be had, and that the guards hold for them.
+// available, and that the guards hold for them.
 Result<ImageCheck> verify_image(const std::shared_ptr<const Image>& image, ThreadPool* pool);
 
 }  // namespace tenon

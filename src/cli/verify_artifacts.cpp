@@ -99,7 +99,7 @@ class GroupCheck {
       return open;
     }
     if (model["made_from"].text().find_first_not_of('0') == std::string::npos)
-      return not_compared("it has other weights than the model it was made from");
+      return not_compared("its weights were set again after it was compiled, so there is no model to compare it with");
     std::string reason;
     const std::string source = find_source(model, folders_, reason);
     if (source.empty()) return not_compared(reason);

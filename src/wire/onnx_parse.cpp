@@ -62,6 +62,16 @@ OpsetImport parse_opset(Bytes bytes) {
 
 namespace {
 
+// What the bytes of a message lack, in words of its reader.
+std::string_view problem_of(const protozero::exception& e) {
+  if (dynamic_cast<const protozero::end_of_buffer_exception*>(&e)) return "it ends in the middle of a field";
+  if (dynamic_cast<const protozero::varint_too_long_exception*>(&e)) return "a number in it is too long";
+  if (dynamic_cast<const protozero::unknown_pbf_wire_type_exception*>(&e))
+    return "a field is of no kind that protobuf has";
+  if (dynamic_cast<const protozero::invalid_tag_exception*>(&e)) return "a field has an invalid number";
+  return "a field has the wrong wire type or length";
+}
+
 // Runs one parse and turns what it throws into a status that names the place in the message.
 template <class F>
 auto guarded(Parser& parser, F&& parse) -> Result<decltype(parse())> {
@@ -74,7 +84,7 @@ auto guarded(Parser& parser, F&& parse) -> Result<decltype(parse())> {
   } catch (const ParseError& e) {
     return located(Status(e.code, e.message));
   } catch (const protozero::exception& e) {
-    return located(invalid_model("not an ONNX model, or one that is damaged or cut off ({})", e.what()));
+    return located(invalid_model("not an ONNX model, or one that is damaged or cut off: {}", problem_of(e)));
   } catch (const std::bad_alloc&) {
     return located(error(Code::ResourceLimit, "not enough memory to read the model"));
   } catch (const std::length_error&) {
