@@ -1,10 +1,9 @@
-#include "cli/child_process.h"
+#include "build/child_process.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,11 +14,9 @@
 #include <mutex>
 #include <set>
 
-#include "cli/signals.h"
-
 extern char** environ;
 
-namespace cli {
+namespace tenon::build {
 
 namespace {
 
@@ -45,7 +42,10 @@ pid_t start(std::vector<std::string>& arguments, int output) {
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
   ::posix_spawnattr_setpgroup(&attributes, 0);
-  ::posix_spawnattr_setsigmask(&attributes, &inherited_signal_mask());
+  // What this thread has blocked is its own business: the child must be able to end.
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::posix_spawnattr_setsigmask(&attributes, &none);
   std::vector<char*> texts;
   for (std::string& argument : arguments) texts.push_back(argument.data());
   texts.push_back(nullptr);
@@ -60,21 +60,27 @@ pid_t start(std::vector<std::string>& arguments, int output) {
   return pid;
 }
 
-// False when nothing came for too long.
-bool read_all(int end, std::chrono::seconds limit, std::string& output) {
+using Clock = std::chrono::steady_clock;
+
+enum class Reading { Ended, Silent, Cancelled };
+
+Reading read_all(int end, std::chrono::milliseconds limit, const std::atomic<bool>* cancelled, std::string& output) {
+  // How long a wish to cancel may wait.
+  constexpr int64_t kGlance = 50, kLongest = 1'000'000;
   char buffer[4096];
-  auto deadline = std::chrono::steady_clock::now() + limit;
+  auto deadline = Clock::now() + limit;
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    if (cancelled && *cancelled) return Reading::Cancelled;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - Clock::now()).count();
     pollfd waiting{end, POLLIN, 0};
-    const auto wait = std::clamp<int64_t>(left.count(), 0, 1'000'000);
+    const auto wait = std::clamp<int64_t>(left, 0, cancelled ? kGlance : kLongest);
     const int ready = ::poll(&waiting, 1, static_cast<int>(wait));
-    if (ready == 0 && left.count() <= wait) return false;
+    if (ready == 0 && left <= wait) return Reading::Silent;
     if (ready <= 0) continue;
     const ssize_t got = ::read(end, buffer, sizeof buffer);
-    if (got == 0 || (got < 0 && errno != EINTR)) return true;
+    if (got == 0 || (got < 0 && errno != EINTR)) return Reading::Ended;
     if (got > 0) output.append(buffer, static_cast<size_t>(got));
-    deadline = std::chrono::steady_clock::now() + limit;
+    deadline = Clock::now() + limit;
   }
 }
 
@@ -96,16 +102,18 @@ std::string wait_for(pid_t pid) {
 
 }  // namespace
 
-ChildResult run_child(std::vector<std::string> arguments, std::chrono::seconds limit) {
+ChildResult run_child(const std::string& program, std::vector<std::string> arguments, std::chrono::milliseconds limit,
+                      const std::atomic<bool>* cancelled) {
   ChildResult result;
   int ends[2];
-  arguments.insert(arguments.begin(), "/proc/self/exe");
+  arguments.insert(arguments.begin(), program);
   if (::pipe2(ends, O_CLOEXEC) != 0) return {"", "could not be started", false};
   const pid_t pid = start(arguments, ends[1]);
   ::close(ends[1]);
-  if (pid != 0) result.timed_out = !read_all(ends[0], limit, result.output);
+  const Reading reading = pid == 0 ? Reading::Ended : read_all(ends[0], limit, cancelled, result.output);
   ::close(ends[0]);
-  if (result.timed_out) ::kill(-pid, SIGKILL);
+  if (reading != Reading::Ended) ::kill(-pid, SIGKILL);
+  result.timed_out = reading == Reading::Silent;
   result.problem = pid == 0 ? "could not be started" : wait_for(pid);
   return result;
 }
@@ -116,10 +124,4 @@ void kill_children() {
   for (const pid_t pid : children().running) ::kill(-pid, SIGKILL);
 }
 
-void end_with_parent(int parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // It may have ended before that.
-  if (::getppid() != parent) ::_exit(1);
-}
-
-}  // namespace cli
+}  // namespace tenon::build

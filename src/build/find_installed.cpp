@@ -1,4 +1,4 @@
-#include "cli/compile/find_installed.h"
+#include "build/find_installed.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -10,7 +10,7 @@
 #include <sstream>
 #include <vector>
 
-namespace cli {
+namespace tenon::build {
 
 namespace fs = std::filesystem;
 
@@ -132,4 +132,4 @@ std::string missing_of_qairt(const std::string& folder) {
   return fmt::format("{}", fmt::join(missing, ", "));
 }
 
-}  // namespace cli
+}  // namespace tenon::build
