@@ -51,7 +51,7 @@ std::vector<StoredWeight> weights_in(const Json& tensor, const Json& sources) {
   for (const Json& name : list_in(tensor, "sources"))
     for (const Json& source : sources) {
       const Json& users = list_in(source, "models");
-      if (name == "" || member(source, "name") != name ||
+      if (plain_text(name).empty() || member(source, "name") != name ||
           std::none_of(users.begin(), users.end(), [&](const Json& user) { return user == model; }))
         continue;
       weights.push_back({name.get<std::string>(), text_in(source, "hash"), integer_in(source, "bytes")});
