@@ -71,6 +71,8 @@ Json validate_staged(const StagedCheck& check, const std::atomic<bool>* cancelle
   } catch (const std::exception&) {
     result = verdict("failed", "the process that tried the compiled model gave no result");
   }
+  // A program that is not ours may write any JSON.
+  if (!result.is_object()) result = verdict("failed", "the process that tried the compiled model gave no result");
   result["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

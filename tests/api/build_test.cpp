@@ -150,6 +150,15 @@ TEST_F(Builds, AProgramThatDoesNotCompareFailsTheModel) {
   EXPECT_THAT(written(), IsEmpty());
 }
 
+TEST_F(Builds, AProgramThatWritesSomethingElseFailsTheModel) {
+  const std::string program = in_folder("list.sh");
+  std::ofstream(program) << "#!/bin/sh\necho '[1]'\n";
+  fs::permissions(program, fs::perms::owner_all);
+  tenon::Build build({{"output_dir", in_folder("out")}, {"program", program}});
+  build.add(in_folder("a.onnx")).run();
+  EXPECT_THAT(build.error(0), HasSubstr("the process that tried the compiled model gave no result"));
+}
+
 TEST_F(Builds, ResultsAreTriedByTheProgramBesideTheLibrary) {
   tenon::Build build({{"output_dir", in_folder("out")}});
   const std::string report = build.add(in_folder("a.onnx")).run();
