@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Adds up the results of `./dev test`: one table of stages, then `N passed, M failed`.
 
-Usage: test_summary.py RESULTS_DIR. It holds `stages.txt` (lines "stage seconds exit_code") and per stage a
+Usage: test_summary.py RESULTS_DIR. It holds `stages.txt` (lines "stage seconds budget exit_code") and per stage a
 folder with JUnit files from GoogleTest, ctest (`ctest.xml`) and pytest, or `checks.txt` (lines "name exit_code").
 """
 
@@ -51,15 +51,18 @@ def count_stage(folder):
 
 def main():
     results = Path(sys.argv[1])
-    totals = [0, 0, 0]
-    print(f"\n{'stage':14}{'seconds':>9}{'passed':>9}{'failed':>9}{'skipped':>9}")
+    totals, slow = [0, 0, 0], []
+    print(f"\n{'stage':14}{'seconds':>9}{'budget':>9}{'passed':>9}{'failed':>9}{'skipped':>9}")
     for line in (results / "stages.txt").read_text().splitlines():
-        stage, seconds, exit_code = line.split()
+        stage, seconds, budget, exit_code = line.split()
         counts = list(count_stage(results / stage))
         if exit_code != "0" and counts[1] == 0:
             counts[1] = 1  # the stage itself
         totals = [a + b for a, b in zip(totals, counts)]
-        print(f"{stage:14}{seconds:>9}{counts[0]:>9}{counts[1]:>9}{counts[2]:>9}")
+        print(f"{stage:14}{seconds:>9}{budget:>9}{counts[0]:>9}{counts[1]:>9}{counts[2]:>9}")
+        if int(seconds) > int(budget):
+            slow.append(f"warning: {stage} took {seconds} s; its budget is {budget} s")
+    print("\n".join(slow), end="\n" if slow else "")
     print(f"\n{totals[0]} passed, {totals[1]} failed")
     return 1 if totals[1] else 0
 

@@ -41,6 +41,7 @@ typedef struct tn_source tn_source;
 typedef struct tn_weights tn_weights;
 typedef struct tn_artifact tn_artifact;
 typedef struct tn_publication tn_publication;
+typedef struct tn_build tn_build;
 
 /* ---- Version and machine ---- */
 
@@ -60,6 +61,9 @@ TN_API void tn_set_message_handler(void (*handler)(void* user, const char* messa
  * artifacts. For a program that a signal is about to end; calls that write files fail afterwards. Waits for a
  * publication that is giving names, so never call it from a signal handler: let a thread wait for the signal. */
 TN_API void tn_remove_temporary_files(void);
+/* [compiler] Ends every process that builds have started; none can be started afterwards. For a program that a signal
+ * is about to end, before tn_remove_temporary_files. */
+TN_API void tn_end_children(void);
 
 /* ---- Status ---- */
 
@@ -117,6 +121,7 @@ TN_API void tn_options_release(tn_options* options);
  *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (of the weights file,
  *            before the dash), only_changes=1|0 (weights that lie in another weights file are named, not copied),
  *            debug_map=1|0 (names of nodes, for messages and profiles)
+ *   build:   see tn_build_create
  *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES, sizes=0..5 (which of several extents to take
  *            for dimensions that nobody decides; for tn_model_random_inputs)
  * Whatever the options say, a tensor has at most 64 dimensions.
@@ -264,6 +269,9 @@ TN_API tn_status* tn_value_compare(const tn_value* actual, const tn_value* expec
 /* Whether a file may be written under this path, as far as what has the name now tells. */
 TN_API tn_status* tn_file_check_replaceable(const char* path);
 TN_API tn_status* tn_file_write(const char* path, const void* data, size_t size);
+/* [compiler] The first of these files, or of the files that ONNX models among them keep external data in, which writing
+ * `output` would replace; "" when none is. Release with tn_string_release. */
+TN_API tn_status* tn_file_replaced_input(const char* output, const char* const* inputs, size_t count, char** input);
 /* A whole regular file as text, which must not be larger than max_bytes. Never waits, as for the writer of a pipe.
  * *size (which may be NULL) is the length without the zero at the end. Release with tn_string_release. */
 TN_API tn_status* tn_file_read(const char* path, size_t max_bytes, char** text, size_t* size);
@@ -474,6 +482,82 @@ TN_API void tn_publication_release(tn_publication* publication);
 /* A session with one of an artifact's models, by number. The artifact may be released afterwards. */
 TN_API tn_status* tn_artifact_session(tn_context* context, const tn_artifact* artifact, size_t model,
                                       const tn_options* options, tn_session** session);
+
+/* ---- Builds [compiler]: models to files, with everything that belongs to it ---- */
+
+/* A build takes models to context files that share one weights file. It chooses names, leaves alone what is up to date,
+ * goes on with the others when a model fails, compares each result with the reference interpreter before anything gets
+ * its name, and reports on every model. One thread at a time, but for tn_build_cancel. Options:
+ *   output=FILE (for one model; excludes output_dir), output_dir=DIR (made if it is missing; needed for several models;
+ *   without either the results go beside the first model), weights_name=TEXT (of the weights file, before the dash),
+ *   overwrite=1|0 (replace context files that exist), embed=1|0, compiler=NAME (one of tn_compilers_json), provider,
+ *   cpu_isa, sources, defer_weights, pin:NAME=1, freeze_inputs, freeze_input:NAME=1, jobs, threads (as for compile,
+ * load and context), keep_going=1|0 (1: a model that fails does not stop the others; 0: nothing is written then),
+ *   validate=1|0 (compare the results, 1 unless it is set), validate_existing=1|0 (also those that are up to date),
+ *   validate_seconds=N (that the reference may take for a set of inputs, and then the compiled model; 600),
+ *   dim:NAME=N, shape:NAME=N,N,... and input:NAME=FILE.npy|VALUE (what they are compared with),
+ *   program=PATH (the `tenon` program that compares),
+ *   compile_seconds=N (that a compiler in a process of its own may be silent; 3600)
+ * Results are compared in a process of its own, where a crash or a hang fails one model only: by the program `tenon`,
+ * which is found beside the library or in the bin folder of the installation. Where it is not, the build is refused
+ * with TN_NOT_FOUND before any model is compiled; name the program, or set validate=0. */
+TN_API tn_status* tn_build_create(const tn_options* options, tn_build** build);
+TN_API void tn_build_release(tn_build* build);
+/* Adds a model. Options: provider (for this model alone). */
+TN_API tn_status* tn_build_add_model(tn_build* build, const char* path, const tn_options* options);
+
+typedef enum tn_build_event {
+  TN_BUILD_PROGRESS = 0, /* what is done now */
+  TN_BUILD_WARNING = 1,  /* what people should know */
+  TN_BUILD_DETAIL = 2    /* what they may ask for */
+} tn_build_event;
+/* The number of no model. */
+#define TN_BUILD_NO_MODEL ((size_t)-1)
+/* Hears what a build does, from any thread but one call at a time; `model` is the number of the model that the text is
+ * about, or TN_BUILD_NO_MODEL. The text ends with the call. */
+TN_API tn_status* tn_build_listen(tn_build* build,
+                                  void (*listener)(void* user, tn_build_event event, size_t model, const char* text),
+                                  void* user);
+
+/* The steps of a build. Each does what comes before it, so a program that only wants results calls tn_build_run alone.
+ * Prepare checks options and chooses names; nothing is read or written. Load reads the models; one that cannot be read
+ * is no error but a failed model. Run compiles, compares and publishes, once; it succeeds also when models fail, so
+ * look at the report. */
+TN_API tn_status* tn_build_prepare(tn_build* build);
+TN_API tn_status* tn_build_load(tn_build* build);
+/* *report is one JSON object: compiler, status ("compiled", "up to date" or "failed" when any model has), folder,
+ * seconds, threads, written (files), models: [{model, name, status ("compiled", "up to date", "failed", "skipped"),
+ * output, error, seconds, nodes, steps, bytes, packed_bytes, shared: {tensors, bytes, with}, validation: {verdict,
+ * message, outputs, tried, seconds}, warnings}], group: {weights_file, bytes, packed_bytes, bytes_without_sharing,
+ * bytes_saved, tensors, stored_twice} or null. Release with tn_string_release. */
+TN_API tn_status* tn_build_run(tn_build* build, char** report);
+/* From any thread: tn_build_run ends soon with TN_CANCELLED, or has published already. A model that is being compiled
+ * in this process is finished first. */
+TN_API void tn_build_cancel(tn_build* build);
+
+TN_API size_t tn_build_model_count(const tn_build* build);
+/* The path that the result of a model gets; "" before tn_build_prepare. The bytes of the path, where the report has
+ * text.
+ */
+TN_API const char* tn_build_output(const tn_build* build, size_t model);
+/* "waiting", or as in the report; and why the model has failed, or "". */
+TN_API const char* tn_build_status(const tn_build* build, size_t model);
+TN_API const char* tn_build_error(const tn_build* build, size_t model);
+/* A loaded model; *loaded is NULL when it has failed or was not loaded yet. */
+TN_API tn_status* tn_build_model(const tn_build* build, size_t model, tn_model** loaded);
+
+/* Compares a compiled model with the model it was made from, as a build does before it publishes: in a process of its
+ * own, on made-up inputs. *json is one object: verdict ("same", "different", "inconclusive" when the reference cannot
+ * say, "failed"), message, outputs, tried (the shapes), seconds. Options: program, validate_seconds, cpu_isa, threads,
+ * freeze_inputs, freeze_input:NAME, dim:NAME, shape:NAME and input:NAME as for tn_build_create; seed=N, samples=N (sets
+ * of inputs; 0: one for each shape), rtol=X and atol=X (instead of what rounding explains), memory_limit=BYTES (of each
+ * run). Release with tn_string_release. */
+TN_API tn_status* tn_validate(const char* model, const char* context, const tn_options* options, char** json);
+/* The report of a build as one HTML page that needs nothing else. Release with tn_string_release. */
+TN_API tn_status* tn_build_report_html(const char* report, char** html);
+/* The compilers that can be chosen, probed now: a JSON list of {name, alias, description, usable, reason}, where alias
+ * and reason may be null. Release with tn_string_release. */
+TN_API tn_status* tn_compilers_json(char** json);
 
 /* ---- Replacing the weights of sessions ---- */
 

@@ -12,6 +12,7 @@ void bind_values(nanobind::module_& m);
 void bind_models(nanobind::module_& m);
 void bind_sessions(nanobind::module_& m);
 void bind_artifacts(nanobind::module_& m);
+void bind_builds(nanobind::module_& m);
 void bind_interrupts(nanobind::module_& m);
 void bind_lock(nanobind::module_& m);
 
@@ -40,6 +41,9 @@ nanobind::str decoded(std::string_view text);
 
 // Makes runs that use this handle look for signals now and then.
 void ask_for_signals(tenon::Run& run);
+// Whether a signal handler has raised an exception, which is then that of this thread. Without the interpreter's lock;
+// false in every thread but Python's main one.
+bool has_signal();
 // For runs without options of their own. Shared by all threads, never freed.
 tenon::Run* plain_run();
 

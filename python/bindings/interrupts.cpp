@@ -18,6 +18,8 @@ int must_stop(void*) {
 
 }  // namespace
 
+bool has_signal() { return must_stop(nullptr) != 0; }
+
 void ask_for_signals(tenon::Run& run) { run.ask(&must_stop); }
 
 tenon::Run* plain_run() {

@@ -15,6 +15,7 @@ NB_MODULE(_tenon, m) {
   bind_models(m);
   bind_sessions(m);
   bind_artifacts(m);
+  bind_builds(m);
   bind_interrupts(m);
   bind_lock(m);
 }

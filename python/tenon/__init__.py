@@ -4,6 +4,7 @@ from . import _signals, _tenon
 from ._artifact import Artifact, compile, describe_context_file, is_context_file
 from ._binding import IOBinding
 from ._binding import IOBinding as SessionIOBinding
+from ._build import BuildFailed, BuildReport, build, compilers
 from ._devices import (
     OrtArenaCfg,
     OrtDevice,

@@ -44,6 +44,8 @@ Console::Console(const Settings& settings) : settings_(settings), started_(std::
   color_stdout_ = colors && ::isatty(STDOUT_FILENO);
   color_stderr_ = colors && ::isatty(STDERR_FILENO);
   shows_progress_ = !settings.quiet && ::isatty(STDERR_FILENO);
+  const char* delay = std::getenv("TENON_PROGRESS_DELAY");
+  shows_from_ = started_ + std::chrono::seconds(delay && *delay ? std::atoi(delay) : 1);
 }
 
 void Console::print_document(const Json& document) { output_ += document.dump() + "\n"; }
@@ -77,27 +79,29 @@ void Console::progress(std::string_view text) const {
   if (!shows_progress_) return;
   const std::lock_guard lock(mutex_);
   doing_ = printable(text);
+  if (std::chrono::steady_clock::now() >= shows_from_) draw_progress();
   try {
     if (!shower_.joinable()) shower_ = std::jthread([this](const std::stop_token& stop) { show_progress(stop); });
   } catch (const std::system_error&) {
-    // The system gives no thread: the work goes on unseen.
+    // The system gives no thread: the line stands still.
   }
-  changed_.notify_all();
 }
 
-// A step may take long before the next one is announced, so the line is drawn from a thread of its own.
+// A step may take long before the next one is announced, so the seconds go on in a thread of their own.
 void Console::show_progress(const std::stop_token& stop) const {
-  using std::chrono::seconds;
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, stop, started_ + seconds(1), [] { return false; });
+  changed_.wait_until(lock, stop, shows_from_, [] { return false; });
   while (!stop.stop_requested()) {
-    if (!doing_.empty()) {
-      const auto passed = std::chrono::duration_cast<seconds>(std::chrono::steady_clock::now() - started_);
-      write_all(STDERR_FILENO, fmt::format("\r\x1b[K{} ({} s)", doing_, passed.count()));
-      progress_visible_ = true;
-    }
-    changed_.wait_for(lock, stop, seconds(1), [shown = doing_, this] { return doing_ != shown; });
+    draw_progress();
+    changed_.wait_for(lock, stop, std::chrono::seconds(1), [] { return false; });
   }
+}
+
+void Console::draw_progress() const {
+  if (doing_.empty()) return;
+  const auto passed = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - started_);
+  write_all(STDERR_FILENO, fmt::format("\r\x1b[K{} ({} s)", doing_, passed.count()));
+  progress_visible_ = true;
 }
 
 void Console::erase_progress() const {

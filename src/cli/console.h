@@ -44,8 +44,8 @@ class Console {
   void note(std::string_view text) const;
   void warning(std::string_view text) const;
   void error(std::string_view text) const;
-  // What is being done now: one line that replaces itself, on a terminal, from the first second of the command on and
-  // for as long as it takes. From any thread.
+  // What is being done now: one line that replaces itself, on a terminal, from the first second of the command on
+  // (or the number of seconds in TENON_PROGRESS_DELAY) and for as long as it takes. From any thread.
   void progress(std::string_view text) const;
   void end_progress() const;
 
@@ -56,11 +56,12 @@ class Console {
   static std::string paint(Color color, std::string_view text, bool enabled);
   void say(std::string_view text) const;
   void show_progress(const std::stop_token& stop) const;
+  void draw_progress() const;
   void erase_progress() const;
 
   Settings settings_;
   bool color_stdout_ = false, color_stderr_ = false, shows_progress_ = false;
-  std::chrono::steady_clock::time_point started_;
+  std::chrono::steady_clock::time_point started_, shows_from_;
   std::string output_;
   // Below: what the thread that shows progress shares, under the mutex.
   mutable std::mutex mutex_;

@@ -1,14 +1,8 @@
 #include "cli/input_files.h"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <filesystem>
-#include <string_view>
 #include <system_error>
 
 namespace cli {
@@ -26,85 +20,11 @@ fs::path full_name(const std::string& path) {
   return (problem ? absolute : resolved).lexically_normal();
 }
 
-// A file as it is, without a copy: models can be large. Empty when it cannot be read.
-class FileView {
- public:
-  explicit FileView(const std::string& path) {
-    // Without O_NONBLOCK, opening a pipe would wait for a writer.
-    const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-    struct stat info{};
-    if (file >= 0 && ::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
-      size_ = static_cast<size_t>(info.st_size);
-      data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
-    }
-    if (file >= 0) ::close(file);
-  }
-  FileView(const FileView&) = delete;
-  FileView& operator=(const FileView&) = delete;
-  ~FileView() {
-    if (data_ != MAP_FAILED) ::munmap(data_, size_);
-  }
-  std::string_view bytes() const {
-    return data_ == MAP_FAILED ? std::string_view() : std::string_view(static_cast<const char*>(data_), size_);
-  }
-
- private:
-  void* data_ = MAP_FAILED;
-  size_t size_ = 0;
-};
-
-// A length as protocol buffers write it; what is left of `bytes` follows it.
-size_t take_length(std::string_view& bytes) {
-  size_t length = 0;
-  for (int shift = 0; !bytes.empty() && shift < 35; shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes.front());
-    bytes.remove_prefix(1);
-    length |= static_cast<size_t>(byte & 0x7f) << shift;
-    if (!(byte & 0x80)) return length;
-  }
-  return 0;
-}
-
-bool is_there(const std::string& path) {
-  std::error_code ignored;
-  return fs::exists(fs::symlink_status(path, ignored));
-}
-
 }  // namespace
 
 bool same_file(const std::string& a, const std::string& b) {
   std::error_code ignored;
   return fs::equivalent(a, b, ignored) || full_name(a) == full_name(b);
-}
-
-// The entry {"location": name} of an external tensor, found by its bytes: reading the model would need all of it to be
-// good, and what a broken model refers to must stay too.
-std::vector<std::string> external_files(const std::string& model) {
-  constexpr std::string_view kEntry = "\x0a\x08location\x12";
-  const FileView file_view(model);
-  const std::string_view content = file_view.bytes();
-  const fs::path folder = fs::path(model).parent_path();
-  std::vector<std::string> files;
-  for (size_t at = 0; (at = content.find(kEntry, at)) != std::string_view::npos;) {
-    at += kEntry.size();
-    std::string_view rest = content.substr(at);
-    const size_t length = take_length(rest);
-    const std::string file = (folder / fs::path(rest.substr(0, length))).string();
-    if (length > 0 && length <= rest.size() && std::find(files.begin(), files.end(), file) == files.end())
-      files.push_back(file);
-  }
-  return files;
-}
-
-std::string replaced_input(const std::string& output, const std::vector<std::string>& inputs) {
-  for (const std::string& input : inputs)
-    if (same_file(output, input)) return input;
-  // Models can be large, and a new name replaces nothing.
-  if (!is_there(output)) return "";
-  for (const std::string& input : inputs)
-    for (const std::string& file : external_files(input))
-      if (same_file(output, file)) return file;
-  return "";
 }
 
 std::string folder_problem(const std::string& folder) {

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "cli/artifacts.h"
-#include "cli/compile/names.h"
+#include "cli/compile/settings.h"
 #include "cli/graph_view.h"
 #include "cli/models.h"
 #include "cli/text.h"

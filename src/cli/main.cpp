@@ -3,7 +3,7 @@
 #include <string_view>
 
 #include "cli/arguments.h"
-#include "cli/compile/validate.h"
+#include "cli/compile/check_staged.h"
 #include "cli/failure.h"
 #include "cli/signals.h"
 #include "tenon/tenon.hpp"

@@ -17,7 +17,7 @@ namespace cli {
 
 void OutputFile::check(bool overwrite, const std::vector<std::string>& other_files) const {
   if (!wanted()) return;
-  if (!replaced_input(path_, other_files).empty())
+  if (!tenon::replaced_input(path_, other_files).empty())
     throw Failure(kUsage, fmt::format("{}: '{}' is already used by another argument", flag_, path_));
   const std::string folder = std::filesystem::path(path_).parent_path().string();
   if (const std::string problem = folder_problem(folder); !problem.empty())

@@ -6,7 +6,6 @@
 #include <system_error>
 #include <thread>
 
-#include "cli/child_process.h"
 #include "tenon/tenon.hpp"
 
 namespace cli {
@@ -15,7 +14,6 @@ namespace {
 
 constexpr int kEndingSignals[] = {SIGINT, SIGTERM, SIGHUP};
 std::atomic<bool> is_ending{false};
-sigset_t inherited_mask;
 
 // A thread of its own: a signal handler could neither lock nor remove files.
 void wait_for_signal(sigset_t signals) {
@@ -26,7 +24,7 @@ void wait_for_signal(sigset_t signals) {
   for (const int signal : kEndingSignals)
     if (::sigismember(&signals, signal)) (void)std::signal(signal, SIG_DFL);
   ::pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-  kill_children();
+  tenon::end_children();
   tenon::remove_temporary_files();
   ::kill(::getpid(), number);
 }
@@ -34,26 +32,24 @@ void wait_for_signal(sigset_t signals) {
 }  // namespace
 
 void handle_ending_signals() {
-  sigset_t signals;
+  sigset_t signals, inherited;
   ::sigemptyset(&signals);
   for (const int signal : kEndingSignals) {
     struct sigaction old{};
     ::sigaction(signal, nullptr, &old);
     if (old.sa_handler != SIG_IGN) ::sigaddset(&signals, signal);
   }
-  ::pthread_sigmask(SIG_BLOCK, &signals, &inherited_mask);
+  ::pthread_sigmask(SIG_BLOCK, &signals, &inherited);
   try {
     std::thread(wait_for_signal, signals).detach();
   } catch (const std::system_error&) {
     // The system gives no thread: signals end the program at once, as if there were nothing to tidy up.
-    ::pthread_sigmask(SIG_SETMASK, &inherited_mask, nullptr);
+    ::pthread_sigmask(SIG_SETMASK, &inherited, nullptr);
   }
 }
 
 void wait_if_ending() {
   while (is_ending) ::pause();
 }
-
-const sigset_t& inherited_signal_mask() { return inherited_mask; }
 
 }  // namespace cli

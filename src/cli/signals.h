@@ -12,7 +12,4 @@ void handle_ending_signals();
 // Returns at once, unless a signal is ending the program: then its end is waited for, and the caller says nothing more.
 void wait_if_ending();
 
-// The signals that were blocked when the program started, for programs that it starts.
-const sigset_t& inherited_signal_mask();
-
 }  // namespace cli

@@ -24,24 +24,6 @@ std::string printable(std::string_view text) {
   return result;
 }
 
-bool is_utf8(std::string_view text) {
-  // The smallest code points that need one, two, three and more bytes after the first.
-  constexpr uint32_t kSmallest[] = {0, 0x80, 0x800, 0x10000};
-  for (size_t i = 0; i < text.size();) {
-    const auto first = static_cast<unsigned char>(text[i++]);
-    const size_t more = first < 0x80 ? 0 : first >> 5 == 6 ? 1 : first >> 4 == 14 ? 2 : first >> 3 == 30 ? 3 : 4;
-    if (more > 3 || text.size() - i < more) return false;
-    uint32_t code = more == 0 ? first : first & (0x3Fu >> more);
-    for (size_t k = 0; k < more; ++k, ++i) {
-      const auto next = static_cast<unsigned char>(text[i]);
-      if (next >> 6 != 2) return false;
-      code = code << 6 | (next & 0x3Fu);
-    }
-    if (code < kSmallest[more] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return false;
-  }
-  return true;
-}
-
 std::string human_bytes(int64_t bytes) {
   static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   if (bytes < 1024) return fmt::format("{} B", bytes);

@@ -9,8 +9,6 @@ namespace cli {
 
 // The text with control characters made visible: names in a model must not steer the terminal. Line ends stay.
 std::string printable(std::string_view text);
-// Whether the bytes are text as ONNX and JSON have it.
-bool is_utf8(std::string_view text);
 // "7.0 KiB".
 std::string human_bytes(int64_t bytes);
 // "12.3 ms".

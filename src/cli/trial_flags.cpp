@@ -29,6 +29,13 @@ void check_used(const char* flag, const char* what, const std::vector<std::strin
       throw Failure(kUsage, fmt::format("{}: no model has {} of this name: '{}'", flag, what, text));
 }
 
+// NAME=VALUE as an option called <kind>:NAME. What is no such text is no flag that any model has a use for.
+void add_named(const char* kind, const std::vector<std::string>& texts, tenon::Options& options) {
+  for (const std::string& text : texts)
+    if (const size_t equals = text.find('='); equals != std::string::npos)
+      options.set(fmt::format("{}:{}", kind, text.substr(0, equals)), text.substr(equals + 1));
+}
+
 }  // namespace
 
 void TrialFlags::declare(Arguments& arguments) {
@@ -43,15 +50,10 @@ TrialFlags TrialFlags::of(const tenon::Model& model) const {
   return {matching(dims, dim_names(model)), matching(shapes, names), matching(inputs, names)};
 }
 
-std::vector<std::string> TrialFlags::to_arguments() const {
-  std::vector<std::string> arguments;
-  const auto add = [&](const char* flag, const std::vector<std::string>& texts) {
-    for (const std::string& text : texts) arguments.insert(arguments.end(), {flag, text});
-  };
-  add("--dim", dims);
-  add("--shape", shapes);
-  add("--input", inputs);
-  return arguments;
+void TrialFlags::add_to(tenon::Options& options) const {
+  add_named("dim", dims, options);
+  add_named("shape", shapes, options);
+  add_named("input", inputs, options);
 }
 
 TrialFlags TrialFlags::from_arguments(const std::vector<std::string>& arguments) {

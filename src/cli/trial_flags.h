@@ -17,8 +17,9 @@ struct TrialFlags {
   bool given() const { return !dims.empty() || !shapes.empty() || !inputs.empty(); }
   // Those that name something of this model.
   TrialFlags of(const tenon::Model& model) const;
-  // As a command line, and back.
-  std::vector<std::string> to_arguments() const;
+  // As the library takes them, for builds and comparisons.
+  void add_to(tenon::Options& options) const;
+  // From the command line of a process that compares; see check_staged.
   static TrialFlags from_arguments(const std::vector<std::string>& arguments);
 };
 

@@ -6,7 +6,8 @@
 
 #include "cli/artifacts.h"
 #include "cli/compared_outputs.h"
-#include "cli/compile/validate.h"
+#include "cli/compile/settings.h"
+#include "cli/compile/words.h"
 #include "cli/interrupted.h"
 #include "cli/models.h"
 #include "cli/text.h"
@@ -103,19 +104,21 @@ class GroupCheck {
     std::string reason;
     const std::string source = find_source(model, folders_, reason);
     if (source.empty()) return not_compared(reason);
-    StagedCheck check{source, path};
-    check.threads = threads_;
-    check.frozen = frozen_inputs(source, path);
-    check.rtol = check_.rtol;
-    check.atol = check_.atol;
-    check.seed = check_.seed;
-    check.samples = check_.samples;
-    check.flags = check_.flags.of(tenon::Model::load(path));
     console_.progress(fmt::format("comparing {} with {}", path, source));
     Json entry = Json::Object{{"model", model["name"]}, {"source", source}};
-    const Json compared = validate_staged(check);
-    for (const auto& [key, value] : compared.entries()) entry.set(key, value);
+    const Json compared = Json::parse(tenon::validate(source, path, options_for(source, path)));
+    for (const auto& [key, value] : compared.entries())
+      entry.set(key, key == "message" ? Json(in_words_of_flags(value.text())) : value);
     return entry;
+  }
+
+  tenon::Options options_for(const std::string& source, const std::string& path) const {
+    tenon::Options options{{"program", "/proc/self/exe"},         {"threads", std::to_string(threads_)},
+                           {"seed", std::to_string(check_.seed)}, {"samples", std::to_string(check_.samples)},
+                           {"rtol", fmt::to_string(check_.rtol)}, {"atol", fmt::to_string(check_.atol)}};
+    for (const std::string& name : frozen_inputs(source, path)) options.set("freeze_input:" + name, "1");
+    check_.flags.of(tenon::Model::load(path)).add_to(options);
+    return options;
   }
 
   const ArtifactGroup& group_;

@@ -102,7 +102,7 @@ bool is_plain_model(const std::string& path) {
 }  // namespace
 
 void check_replaceable(const std::string& path, const std::vector<std::string>& inputs) {
-  if (const std::string input = replaced_input(path, inputs); !input.empty())
+  if (const std::string input = tenon::replaced_input(path, inputs); !input.empty())
     throw Failure(kUsage, fmt::format("'{}' would be replaced, and it is read here; choose another output", input));
   if (is_plain_model(path))
     throw Failure(kUsage, fmt::format("'{}' is a model that is not compiled; choose another output", path));

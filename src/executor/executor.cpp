@@ -336,7 +336,8 @@ class PlanRun::Services final : public KernelServices {
 
   Status check_cancelled() override {
     RunState& state = run_.state();
-    if (std::this_thread::get_id() == caller_) {
+    // The caller is not asked again once the answer was to stop.
+    if (!state.stopped.load(std::memory_order_relaxed) && std::this_thread::get_id() == caller_) {
       if (state.must_stop()) state.stopped.store(true, std::memory_order_relaxed);
     } else if (state.cancelled && state.cancelled->load(std::memory_order_relaxed)) {
       state.stopped.store(true, std::memory_order_relaxed);

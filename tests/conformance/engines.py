@@ -23,8 +23,8 @@ def engine_name():
     return os.environ.get("TENON_TEST_ENGINE", "tenon")
 
 
-def prepare_under_test(model_bytes):
-    return ENGINES[engine_name()](model_bytes)
+def prepare_under_test(model_bytes, *settings):
+    return ENGINES[engine_name()](model_bytes, *settings)
 
 
 def open_session(module, model_bytes):
@@ -46,10 +46,15 @@ def limit_instruction_set():
         tenon.compile(helper.make_model(graph).SerializeToString(), cpu_isa=name)
 
 
-def prepare_tenon(model_bytes):
+def prepare_tenon(model_bytes, combination=None):
+    """combination: one of tests/matrix, or None for a session as users open it."""
     import tenon
 
     limit_instruction_set()
+    if combination is not None:
+        from matrix.run import run_combination
+
+        return lambda feeds: run_combination(model_bytes, feeds, combination)
     session = open_session(tenon, model_bytes)
     return lambda feeds: session.run(None, feeds)
 

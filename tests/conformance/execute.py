@@ -3,17 +3,28 @@
 import os
 
 from conformance.comparison import difference_of_outputs
-from conformance.engines import prepare_under_test
+from conformance.engines import engine_name, prepare_under_test
 from conformance.random_cases import check_random, is_random
+from matrix.choice import combinations_of
 
 
 def execute(case):
-    """None when the case passes, else the reason."""
+    """None when the case passes, else the reason. Tenon runs it in several combinations of tests/matrix."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    if engine_name() != "tenon":
+        return execute_with(case, prepare_under_test)
+    for combination in combinations_of(case.name):
+        text = execute_with(case, lambda model, c=combination: prepare_under_test(model, c))
+        if text:
+            return f"{combination}: {text}"
+    return None
+
+
+def execute_with(case, prepare):
     try:
         if is_random(case):
-            return check_random(case, prepare_under_test)
-        run = prepare_under_test(case.model)
+            return check_random(case, prepare)
+        run = prepare(case.model)
         for feeds, expected in case.data_sets:
             text = difference_of_outputs(expected, run(feeds), case.rtol, case.atol)
             if text:

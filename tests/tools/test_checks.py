@@ -79,3 +79,23 @@ def test_exports(tmp_path):
 def test_the_versions_of_operators_are_those_of_onnx():
     module = load("make_op_versions")
     assert module.TARGET.read_text() == module.text(), "run tools/make_op_versions.py"
+
+
+def test_summary_shows_budgets_and_warns_without_failing(tmp_path):
+    (tmp_path / "stages.txt").write_text("build 700 600 0\nunit 20 60 0\n")
+    done = subprocess.run([sys.executable, TOOLS / "test_summary.py", tmp_path], capture_output=True, text=True)
+    assert done.returncode == 0
+    assert "warning: build took 700 s; its budget is 600 s" in done.stdout
+    assert "warning: unit" not in done.stdout
+    assert [line.split()[:3] for line in done.stdout.splitlines() if line.startswith("unit")] == [["unit", "20", "60"]]
+
+
+def test_tidy_looks_at_files_of_a_folder_together():
+    check = load("check_tidy")
+    flags, key = ("-O2",), Path("key")
+    paths = [Path(f"src/ops/op{i}.cpp") for i in range(10)]
+    simd, alone, elsewhere = Path("src/cpu/a_simd.cpp"), Path("src/ops/alone.cpp"), Path("src/wire/a.cpp")
+    sources = [check.Source(path, flags, key) for path in [*paths, simd, alone, elsewhere]]
+    sources.append(check.Source(Path("src/ops/other_flags.cpp"), ("-O1",), key))
+    groups = [[source.path for source in group] for group in check.make_groups(sources, {alone}, size=8)]
+    assert sorted(groups) == sorted([paths[:8], paths[8:], [simd], [alone], [elsewhere], [Path("src/ops/other_flags.cpp")]])

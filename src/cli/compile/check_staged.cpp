@@ -1,16 +1,38 @@
 // The process that tries one staged result.
+#include "cli/compile/check_staged.h"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <iostream>
 
-#include "cli/child_process.h"
 #include "cli/compared_outputs.h"
-#include "cli/compile/validate.h"
+#include "cli/failure.h"
 #include "cli/inputs.h"
 #include "cli/models.h"
+#include "cli/trial_flags.h"
 #include "cli/trial_inputs.h"
 
 namespace cli {
 
 namespace {
+
+// What is written before the result itself: white space to a reader of JSON, and to whoever waits the news of who runs.
+constexpr char kReferenceDone = '\n', kCompiledDone = '\t';
+
+// Ends this process when the one that started it ends.
+void end_with_parent(int parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // It may have ended before that.
+  if (::getppid() != parent) ::_exit(1);
+}
+
+void check_version(const std::string& version) {
+  if (version != tenon::version())
+    throw Failure(kFailed, fmt::format("the library is Tenon {}, the program that tries its results is Tenon {}",
+                                       version, tenon::version()));
+}
 
 // The compiled model, and the model itself by the reference interpreter, on the same inputs.
 class Check {
@@ -73,7 +95,6 @@ class Check {
     ComparedSets sets(outputs);
     inputs.for_each([&](const TrialInputs::Values& values) {
       const auto wanted = reference.run(values);
-      // White space to whoever reads the result, and to whoever waits the news that the reference is done.
       std::cout << kReferenceDone << std::flush;
       const auto got = run_compiled(compiled, values);
       std::cout << kCompiledDone << std::flush;
@@ -122,6 +143,7 @@ int check_staged(const std::string& text, const std::string& model, const std::s
   try {
     const Json request = Json::parse(text);
     end_with_parent(static_cast<int>(request["parent"].integer()));
+    check_version(request["version"].text());
     result = Check(request, model, context, TrialFlags::from_arguments(flags)).run();
   } catch (const std::exception& error) {
     result = Json::Object{{"verdict", "failed"}, {"message", error.what()}, {"outputs", Json::Array{}}};

@@ -21,7 +21,5 @@ Json compilers_json(const std::vector<CompilerInfo>& compilers);
 std::string find_compiler(const std::string& name);
 // The same; Failure(kUsage) when there is none.
 std::string compiler_name(const std::string& name);
-// Failure(kFailed) with the reason when the compiler cannot be used here.
-void require_compiler(const std::string& name);
 
 }  // namespace cli

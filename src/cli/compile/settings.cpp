@@ -1,27 +1,58 @@
 #include "cli/compile/settings.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/compile/compilers.h"
 
 namespace cli {
 
-std::string CompileSettings::provider(const std::string& stem) const {
-  const auto find = [](const TextMap& options) {
-    const auto it = options.find("provider");
-    return it == options.end() ? std::string() : it->second;
-  };
-  const auto own = model_options.find(stem);
-  if (own != model_options.end())
-    if (std::string name = find(own->second); !name.empty()) return name;
-  const std::string name = find(provider_options);
-  return name.empty() ? "cpu" : name;
+namespace {
+
+void set_marks(const char* kind, const std::vector<std::string>& names, tenon::Options& options) {
+  for (const std::string& name : names) options.set(fmt::format("{}:{}", kind, name), "1");
 }
 
-std::string CompileSettings::isa() const {
-  const auto it = provider_options.find("cpu_isa");
-  return it == provider_options.end() ? "" : it->second;
+const char* yes_or_no(bool value) { return value ? "1" : "0"; }
+
+}  // namespace
+
+tenon::Options CompileSettings::build_options() const {
+  // This program itself compares the results.
+  tenon::Options options{{"program", "/proc/self/exe"},
+                         {"compiler", compiler},
+                         {"sources", sources},
+                         {"overwrite", yes_or_no(overwrite)},
+                         {"embed", yes_or_no(embed)},
+                         {"validate", yes_or_no(validate)},
+                         {"validate_existing", yes_or_no(validate_again)},
+                         {"defer_weights", yes_or_no(defer)},
+                         {"keep_going", yes_or_no(keep_going)},
+                         {"freeze_inputs", yes_or_no(freeze_all)},
+                         {"jobs", std::to_string(jobs)},
+                         {"threads", std::to_string(threads)}};
+  const auto set = [&](const char* key, const std::string& value) {
+    if (!value.empty()) options.set(key, value);
+  };
+  set("output", output);
+  set("output_dir", output_dir);
+  set("weights_name", bin_name);
+  for (const auto& [key, value] : provider_options) options.set(key, value);
+  if (validate_seconds > 0) options.set("validate_seconds", std::to_string(validate_seconds));
+  set_marks("pin", pins, options);
+  set_marks("freeze_input", frozen, options);
+  flags.add_to(options);
+  return options;
 }
+
+tenon::Options CompileSettings::model_options_of(const std::string& path) const {
+  tenon::Options options;
+  if (const auto own = model_options.find(stem_of(path)); own != model_options.end())
+    for (const auto& [key, value] : own->second) options.set(key, value);
+  return options;
+}
+
+std::string stem_of(const std::string& path) { return std::filesystem::path(path).stem().string(); }
 
 std::vector<std::string> CompileSettings::inputs() const {
   std::vector<std::string> files = models;

@@ -8,6 +8,9 @@
 
 namespace cli {
 
+// "net" of "models/net.onnx".
+std::string stem_of(const std::string& path);
+
 using TextMap = std::map<std::string, std::string>;
 
 // What a compile is asked to do: flags over the configuration file over defaults.
@@ -27,9 +30,10 @@ struct CompileSettings {
   int64_t validate_seconds = 0;  // 0: as usual
   TrialFlags flags;              // what results are tried with
 
-  // What counts for one model: "cpu" unless something says otherwise.
-  std::string provider(const std::string& stem) const;
-  std::string isa() const;
+  // As the library takes them.
+  tenon::Options build_options() const;
+  // What counts for one model, by its path.
+  tenon::Options model_options_of(const std::string& path) const;
   // Every file that is read, as far as the flags name them.
   std::vector<std::string> inputs() const;
 };

@@ -1,0 +1,101 @@
+"""Builds: models to compiled files, as `tenon compile` makes them."""
+
+import json
+import os
+
+from . import _tenon
+from ._errors import Fail
+from ._settings import as_names, settings
+
+
+class BuildReport(dict):
+    """What a build did: `compiler`, `status`, `folder`, `seconds`, `written`, `models` and `group`, as the JSON report
+    of `tenon compile` has them."""
+
+    @property
+    def ok(self):
+        """Whether no model has failed."""
+        return self["status"] != "failed"
+
+    @property
+    def errors(self):
+        """Why models have failed, by their paths."""
+        return {model["model"]: model["error"] for model in self["models"] if model["status"] == "failed"}
+
+    def html(self):
+        """One page that needs nothing else."""
+        return _tenon.report_html(json.dumps(self))
+
+
+class BuildFailed(Fail):
+    """Some models of a build have failed; `report` says which, and what became of the others."""
+
+    def __init__(self, report):
+        super().__init__("\n".join(dict.fromkeys(report.errors.values())))
+        self.report = report
+
+
+def build(models, output=None, *, output_dir=None, weights_name=None, overwrite=False, embed=False, compiler="tenon",
+          provider=None, cpu_isa=None, sources="reference", defer_weights=False, pin=(), freeze_inputs=False,
+          keep_going=True, validate=True, validate_existing=False, validate_seconds=None, dims=None, shapes=None,
+          inputs=None, jobs=1, threads=None, program=None, compile_seconds=None, on_event=None, check=True):
+    """Compiles models, given by their paths, into context files that share one weights file, and returns a
+    `BuildReport`. What is up to date is left alone; results get their names only when they agree with the reference
+    interpreter.
+
+    output: the one context file. output_dir: the folder for several; without either, results go beside the first model.
+    weights_name: of the weights file, before the dash. overwrite: replace context files that exist. embed: the weights
+    inside the one context file. compiler: one of `compilers()`. provider: "cpu" or "reference", or a dict of these by
+    the paths of models. freeze_inputs: True for all initializers that are listed as inputs, or the names of some.
+    sources, defer_weights, pin, jobs, threads and cpu_isa are those of `compile`.
+
+    keep_going: a model that fails does not stop the others; False: nothing is written then. check: raise `BuildFailed`
+    when models fail, after the others are done; False: only the report says so.
+
+    validate: compare each result with the reference in a process of its own, the program `tenon` that is installed with
+    this package (program: another one); a crash or a hang there fails one model. validate_existing: also what is up to
+    date. validate_seconds: how long the reference may take for a set of inputs, and then the compiled model. dims,
+    shapes and inputs: what results are compared with, dicts of extents, of lists of extents, and of .npy files or
+    numbers.
+
+    compile_seconds: how long a compiler in a process of its own may be silent. on_event: called with "progress",
+    "warning" or "detail", the position of a model or None, and a text, from another thread; an exception it raises ends
+    the build. So does Ctrl-C; nothing is written then."""
+    paths = [os.fspath(path) for path in as_names(models, "models")]
+    if not paths:
+        raise ValueError("there is no model to build")
+    by_path = {os.fspath(path): name for path, name in provider.items()} if isinstance(provider, dict) else {}
+    for path in by_path:
+        if path not in paths:
+            raise ValueError(f"provider: '{path}' is none of the models")
+    frozen = [] if isinstance(freeze_inputs, bool) else as_names(freeze_inputs, "freeze_inputs")
+    options = settings(
+        output=_path(output), output_dir=_path(output_dir), weights_name=weights_name, overwrite=overwrite,
+        embed=embed, compiler=compiler, provider=None if isinstance(provider, dict) else provider, cpu_isa=cpu_isa,
+        sources=sources, defer_weights=defer_weights, pin=as_names(pin, "pin"), freeze_inputs=freeze_inputs is True,
+        freeze_input=frozen, keep_going=keep_going, validate=validate, validate_existing=validate_existing,
+        validate_seconds=validate_seconds, dim=dict(dims or {}), shape=_shapes(shapes), input=_inputs(inputs),
+        jobs=jobs, threads=threads, program=_path(program), compile_seconds=compile_seconds)
+    own = [settings(provider=by_path.get(path)) for path in paths]
+    report = BuildReport(json.loads(_tenon.build(paths, own, options, on_event)))
+    if check and not report.ok:
+        raise BuildFailed(report)
+    return report
+
+
+def compilers():
+    """The compilers that `build` can use: a list of dicts with name, alias, description, usable and reason."""
+    return json.loads(_tenon.compilers_json())
+
+
+def _path(path):
+    return None if path is None else os.fspath(path)
+
+
+def _shapes(shapes):
+    return {name: ",".join(str(int(extent)) for extent in shape) for name, shape in (shapes or {}).items()}
+
+
+def _inputs(inputs):
+    return {name: os.fspath(value) if isinstance(value, os.PathLike) else value
+            for name, value in (inputs or {}).items()}

@@ -1,0 +1,174 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "build/report.h"
+#include "build/text.h"
+
+namespace tenon::build {
+
+namespace {
+
+constexpr const char* kHead = R"html(<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>Compile report</title>
+<style>
+  :root { color-scheme: light dark; --line: #8884; --soft: #8881; --good: #2a8f4e; --bad: #c8402f; }
+  body { margin: 2em auto; max-width: 76em; padding: 0 1em; font: 15px/1.5 system-ui, sans-serif; }
+  h1 { font-size: 1.4em; } h2 { font-size: 1.1em; margin-top: 2em; }
+  table { border-collapse: collapse; width: 100%; } th { text-align: left; font-weight: 600; }
+  td, th { padding: .35em .7em; border-bottom: 1px solid var(--line); vertical-align: top; }
+  td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+  td.what { font-family: ui-monospace, monospace; font-size: .85em; word-break: break-word; }
+  tr.failed td:nth-child(2) { color: var(--bad); font-weight: 600; } tr.good td:nth-child(2) { color: var(--good); }
+  pre { background: var(--soft); padding: .8em; overflow: auto; } .bar { background: var(--soft); height: .6em; }
+  .bar div { background: var(--good); height: 100%; }
+</style></head><body>
+)html";
+
+std::string escaped(const std::string& text) {
+  std::string result;
+  for (const char c : printable(text)) {
+    if (c == '&')
+      result += "&amp;";
+    else if (c == '<')
+      result += "&lt;";
+    else if (c == '>')
+      result += "&gt;";
+    else if (c == '"')
+      result += "&quot;";
+    else
+      result += c;
+  }
+  return result;
+}
+
+std::string cell(const std::string& text, const char* kind = "") {
+  return *kind ? fmt::format("<td class=\"{}\">{}</td>", kind, escaped(text)) : "<td>" + escaped(text) + "</td>";
+}
+
+// "x float[1, 3, 64, 64]; x float[2, 3, 32, 64]": the shapes that show something, or when there is none the others.
+std::string tried_text(const Json& tried) {
+  const auto joined = [&](bool useful) {
+    std::string text;
+    for (const Json& shapes : tried) {
+      if ((member(shapes, "refused").is_null() && member(shapes, "shows_nothing").is_null()) != useful) continue;
+      std::string inputs;
+      for (const auto& [name, type] : member(shapes, "inputs").items())
+        inputs += fmt::format("{}{} {}", inputs.empty() ? "" : ", ", name, plain_text(type));
+      if (!inputs.empty()) text += (text.empty() ? "" : "; ") + inputs;
+    }
+    return text;
+  };
+  const std::string useful = joined(true);
+  return useful.empty() ? joined(false) : useful;
+}
+
+std::string models_table(const Json& report) {
+  std::string html =
+      "<h2>Models</h2><table><tr><th>model</th><th>status</th><th>output</th><th class=\"number\">time</th>"
+      "<th class=\"number\">nodes</th><th class=\"number\">steps</th><th class=\"number\">weights</th>"
+      "<th class=\"number\">shared</th><th>shared with</th></tr>\n";
+  for (const Json& model : list_in(report, "models")) {
+    const bool good = !member(model, "output").is_null();
+    html += fmt::format("<tr class=\"{}\">", good ? "good" : "failed") + cell(text_in(model, "model")) +
+            cell(text_in(model, "status")) + cell(plain_text(member(model, "output"))) +
+            cell(human_seconds(number_in(model, "seconds")), "number") +
+            cell(plain_text(member(model, "nodes")), "number") + cell(plain_text(member(model, "steps")), "number") +
+            cell(good ? human_bytes(integer_in(model, "packed_bytes")) : "-", "number") +
+            cell(good ? human_bytes(integer_in(member(model, "shared"), "bytes")) : "-", "number") +
+            cell(good ? plain_text(member(member(model, "shared"), "with")) : "-") + "</tr>\n";
+    if (!member(model, "error").is_null())
+      html += "<tr><td colspan=\"9\"><pre>" + escaped(text_in(model, "error")) + "</pre></td></tr>\n";
+  }
+  return html + "</table>\n";
+}
+
+std::string validation_table(const Json& report) {
+  std::string rows;
+  for (const Json& model : list_in(report, "models")) {
+    const Json& validation = member(model, "validation");
+    for (const Json& output : list_in(validation, "outputs"))
+      rows += "<tr>" + cell(text_in(model, "name")) + cell(text_in(validation, "verdict")) +
+              cell(text_in(output, "name")) + cell(plain_text(member(output, "elements")), "number") +
+              cell(plain_text(member(output, "mismatches")), "number") +
+              cell(plain_text(member(output, "max_abs")), "number") +
+              cell(plain_text(member(output, "allowed_abs")), "number") +
+              cell(plain_text(member(output, "max_rel")), "number") +
+              cell(plain_text(member(output, "cosine")), "number") + "</tr>\n";
+    if (const std::string shapes = tried_text(list_in(validation, "tried")); !shapes.empty())
+      rows += "<tr>" + cell(text_in(model, "name")) + cell(text_in(validation, "verdict")) +
+              "<td colspan=\"7\">tried with " + escaped(shapes) + "</td></tr>\n";
+    if (!text_in(validation, "message").empty())
+      rows += "<tr>" + cell(text_in(model, "name")) + cell(text_in(validation, "verdict")) + "<td colspan=\"7\">" +
+              escaped(text_in(validation, "message")) + "</td></tr>\n";
+  }
+  if (rows.empty()) return "<h2>Against the reference</h2><p>Nothing was compared.</p>\n";
+  return "<h2>Against the reference</h2><table><tr><th>model</th><th>verdict</th><th>output</th>"
+         "<th class=\"number\">elements</th><th class=\"number\">differ</th><th class=\"number\">max abs</th>"
+         "<th class=\"number\">allowed</th><th class=\"number\">max rel</th><th class=\"number\">cosine</th></tr>\n" +
+         rows + "</table>\n";
+}
+
+// Of one model that is left it cannot be said what it would share.
+bool could_share(const Json& report) {
+  const auto& models = list_in(report, "models");
+  return std::count_if(models.begin(), models.end(), [](const Json& m) { return !member(m, "output").is_null(); }) > 1;
+}
+
+std::string tensors_table(const Json& report) {
+  const Json& group = member(report, "group");
+  const int64_t all = integer_in(group, "bytes_without_sharing"), saved = integer_in(group, "bytes_saved");
+  const std::string file = text_in(group, "weights_file");
+  std::string html = fmt::format("<h2>Weights</h2><p>{}: {}. ", file.empty() ? "embedded" : escaped(file),
+                                 human_bytes(integer_in(group, "bytes")));
+  if (!could_share(report)) {
+    html += "</p>\n";
+  } else if (saved == 0) {
+    html += "Nothing is shared: no two models have a weight in common.</p>\n";
+  } else {
+    html += fmt::format("Sharing saves {} of the {} that the models would take alone.</p>\n", human_bytes(saved),
+                        human_bytes(all));
+    html += fmt::format("<div class=\"bar\"><div style=\"width: {}%\"></div></div>\n",
+                        100 * saved / std::max<int64_t>(all, 1));
+  }
+  html += "<table><tr><th>made of</th><th>type</th><th>layout</th><th class=\"number\">size</th><th>models</th></tr>\n";
+  for (const Json& tensor : list_in(group, "tensors"))
+    html += "<tr>" + cell(text_in(tensor, "expression"), "what") +
+            cell(text_in(tensor, "dtype") + plain_text(member(tensor, "shape"))) + cell(text_in(tensor, "layout")) +
+            cell(human_bytes(integer_in(tensor, "bytes")), "number") + cell(plain_text(member(tensor, "models"))) +
+            "</tr>\n";
+  return html + "</table>\n";
+}
+
+std::string forms_table(const Json& group) {
+  std::string rows;
+  for (const Json& weight : list_in(group, "stored_twice"))
+    for (const Json& form : list_in(weight, "forms"))
+      rows += "<tr>" + cell(text_in(weight, "weight"), "what") + cell(text_in(form, "layout")) +
+              cell(human_bytes(integer_in(form, "bytes")), "number") + "</tr>\n";
+  if (rows.empty()) return "";
+  return "<h2>Weights stored in several forms</h2><table><tr><th>weight</th><th>form</th>"
+         "<th class=\"number\">size</th></tr>\n" +
+         rows + "</table>\n";
+}
+
+std::string written_list(const Json& report) {
+  std::string items;
+  for (const Json& file : list_in(report, "written")) items += "<li>" + escaped(plain_text(file)) + "</li>";
+  return items.empty() ? "" : "<h2>Files written</h2><ul>" + items + "</ul>\n";
+}
+
+}  // namespace
+
+std::string report_html(const Json& report) {
+  std::string html = kHead;
+  html += fmt::format("<h1>Compile report: {}</h1>\n<p>Into {}, in {}.</p>\n", escaped(text_in(report, "status")),
+                      escaped(text_in(report, "folder")), human_seconds(number_in(report, "seconds")));
+  html += models_table(report) + validation_table(report);
+  if (!member(report, "group").is_null()) html += tensors_table(report) + forms_table(member(report, "group"));
+  html += written_list(report);
+  return html + "</body></html>\n";
+}
+
+}  // namespace tenon::build

@@ -1,0 +1,107 @@
+// Which values a compile moves into the weight program, and the slots they get.
+#include "compiler/weight_side.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "compiler/targets/targets.h"
+#include "ir/text.h"
+
+namespace tenon {
+namespace {
+
+using testing::ElementsAre;
+
+Graph graph_of(std::string_view text) {
+  auto graph = parse_graph(text);
+  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
+  return std::move(*graph);
+}
+
+ValueId value_named(const Graph& graph, std::string_view name) {
+  for (size_t i = 0; i < graph.value_count(); ++i)
+    if (graph.value(ValueId(i)).name == name) return ValueId(i);
+  ADD_FAILURE() << name;
+  return kNone;
+}
+
+constexpr std::string_view kScaledBias = R"(
+  %s: float[3] source "s"
+  %b: float[3] source "b"
+  %shape: int64[2] = [64, 3]
+  graph (%x: float[n, 3]) {
+    %t = Mul(%s, %b)
+    %u = Sub(%t, %s)
+    %big = Expand(%u, %shape)
+    %y = Add(%x, %u)
+    return %y as "y", %big as "big"
+  })";
+
+TEST(WeightSide, HoldsWhatComesFromConstantsAndDoesNotGrow) {
+  const Graph graph = graph_of(kScaledBias);
+  const WeightSide side(graph, true);
+  EXPECT_TRUE(side.becomes_slot(value_named(graph, "s")));
+  EXPECT_TRUE(side.becomes_slot(value_named(graph, "u")));
+  EXPECT_FALSE(side.becomes_slot(value_named(graph, "big")));
+  EXPECT_FALSE(side.becomes_slot(value_named(graph, "y")));
+  const auto nodes = side.nodes_of(value_named(graph, "u"));
+  ASSERT_EQ(nodes.size(), 2u);
+  EXPECT_EQ(graph.node(nodes[0]).op, OpId::Mul);
+  EXPECT_EQ(graph.node(nodes[1]).op, OpId::Sub);
+}
+
+TEST(WeightSide, HoldsConstantsAloneWhenNodesStay) {
+  const Graph graph = graph_of(kScaledBias);
+  const WeightSide side(graph, false);
+  EXPECT_TRUE(side.becomes_slot(value_named(graph, "b")));
+  EXPECT_FALSE(side.becomes_slot(value_named(graph, "u")));
+}
+
+TEST(Slots, ANormalizedConvolutionReadsTwo) {
+  const auto lowered = lower_for_cpu(graph_of(R"(
+    %w: float[4, 3, 3, 3] source "w"
+    %scale: float[4] source "scale"
+    %shift: float[4] source "shift"
+    %mean: float[4] source "mean"
+    %var: float[4] source "var"
+    graph (%x: float[n, 3, 8, 8]) {
+      %c = Conv(%x, %w)
+      %y = BatchNormalization(%c, %scale, %shift, %mean, %var)
+      return %y as "y"
+    })"));
+  ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
+  const Program& program = *lowered->program;
+  ASSERT_EQ(program.plan.steps.size(), 1u);
+  EXPECT_EQ(program.plan.steps[0].family, "cpu/PackedConv");
+  ASSERT_EQ(program.weight_program.size(), 2u);
+  const auto names = [&](const WeightEntry& entry) {
+    std::vector<std::string> result;
+    for (int32_t source : entry.sources) result.push_back(program.sources[static_cast<size_t>(source)].name);
+    std::ranges::sort(result);
+    // The epsilon is a constant of the rule, which no file names.
+    std::erase(result, "");
+    return result;
+  };
+  EXPECT_THAT(names(program.weight_program[0]), testing::IsSupersetOf({"w", "scale", "var"}));
+  EXPECT_THAT(names(program.weight_program[1]), testing::IsSupersetOf({"mean", "scale", "shift", "var"}));
+}
+
+TEST(Slots, OneWeightReadTwiceIsOneSlot) {
+  const auto lowered = lower_for_reference(graph_of(R"(
+    %w: float[3] source "w"
+    graph (%x: float[n, 3]) {
+      %a = Mul(%x, %w)
+      %y = Add(%a, %w)
+      return %y as "y"
+    })"));
+  ASSERT_TRUE(lowered.ok()) << lowered.status().to_string();
+  const Program& program = *lowered->program;
+  ASSERT_EQ(program.weight_program.size(), 1u);
+  EXPECT_THAT(program.weight_program[0].sources, ElementsAre(0));
+  EXPECT_EQ(program.weight_program[0].expression, nullptr);
+  ASSERT_EQ(program.plan.steps.size(), 2u);
+  EXPECT_EQ(program.plan.steps[0].inputs[1], program.plan.steps[1].inputs[1]);
+}
+
+}  // namespace
+}  // namespace tenon
