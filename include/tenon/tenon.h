@@ -328,8 +328,8 @@ TN_API tn_status* tn_model_save(const tn_model* model, const char* path);
 /* The same into memory; release with tn_string_release. */
 TN_API tn_status* tn_model_to_memory(const tn_model* model, char** data, size_t* size);
 /* The same model with every node written anew from what Tenon understood of it, in the versions of ops that the model
- * imports. *report: JSON, {"respelled": N, "kept": ["Softmax (version 11)", ...]}; "kept" are ops that have no other form
- * in these versions and stay as they were read. Release both with tn_string_release. */
+ * imports. *report: JSON, {"respelled": N, "kept": ["Softmax (version 11)", ...]}; "kept" are ops that have no other
+ * form in these versions and stay as they were read. Release both with tn_string_release. */
 TN_API tn_status* tn_model_respell(const tn_model* model, char** data, size_t* size, char** report);
 /* What reading it found odd: one message each. */
 TN_API size_t tn_model_warning_count(const tn_model* model);

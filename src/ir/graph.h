@@ -40,7 +40,7 @@ struct GraphValue {
   std::vector<ConstantId> known_from;     // the constants that these come from, sorted
   // A constant, or computed from constants by exact ops, of a shape that is known: the weight program can hold it.
   bool folds = false;
-  bool in_file = false;  // the model's file has it under this name
+  bool in_file = false;   // the model's file has it under this name
   std::vector<Use> uses;  // kept by the graph
   // Symbols for extents that only running tells. Each belongs to a place in the type and stays when it is inferred
   // anew.
@@ -74,7 +74,7 @@ struct Group {
   const wire::Node* wire = nullptr;  // what was read; null for nodes that a rule made
   std::vector<ValueId> slots;        // by input of the ONNX node, also those that became parameters; kNone: absent
   std::vector<ValueId> slots_as_read;
-  std::vector<ValueId> results;      // by output of the ONNX node; kNone: not named
+  std::vector<ValueId> results;  // by output of the ONNX node; kNone: not named
   std::vector<NodeId> nodes;
   GroupId call = kNone;  // of the function call that it is a part of
   bool touched = false;  // a node went, or reads or computes something else

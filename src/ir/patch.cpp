@@ -17,15 +17,12 @@ std::string node_text(const GraphNode& node) {
                            : fmt::format("{} '{}'", op_def(node.op).name, node.name);
 }
 
-}  // namespace
-
-namespace {
-
-// A node that reads another value is written with other names, as long as the value is one that the ONNX node reads; what
-// is between the nodes of a group has no name there.
+// An ONNX node whose input is forwarded is written with another name. That says all when the value is an input of the
+// node; values inside of its group, and those that its bodies take from outside, have no place there.
 void touch_unless_slot(Graph& graph, GroupId group, ValueId v) {
-  if (group != kNone && std::ranges::find(graph.group(group).slots, v) == graph.group(group).slots.end())
-    graph.touch(group);
+  GroupId outermost = group;
+  while (outermost != kNone && graph.group(outermost).call != kNone) outermost = graph.group(outermost).call;
+  if (outermost != kNone && std::ranges::count(graph.group(outermost).slots, v) == 0) graph.touch(group);
 }
 
 }  // namespace
@@ -175,8 +172,9 @@ Result<Patch::Change> Patch::apply() {
   }
   for (const auto& [old, existing] : forwarded_) {
     if (const NodeId before = g.value(old).producer; before != kNone) maybe_dead.push_back(before);
-    for (const Use& use : g.value(old).uses)
-      if (use.kind == Use::Kind::Input) touch_unless_slot(g, g.node(use.node).group, old);
+    const std::vector<Use> uses = g.value(old).uses;  // touching takes some away
+    for (const Use& use : uses)
+      if (use.node != kNone) touch_unless_slot(g, g.node(use.node).group, old);
     g.replace_uses(old, existing);
     change.redefined.push_back(existing);
   }

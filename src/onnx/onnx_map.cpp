@@ -24,13 +24,21 @@ const OnnxMap::Entry* OnnxMap::find(std::string_view domain, std::string_view op
 }
 
 void OnnxMap::attribute_inputs(OpId op, std::vector<AttributeInput> inputs) {
-  attribute_inputs_[op] = std::move(inputs);
+  ways_back_[op].attribute_inputs = std::move(inputs);
 }
 
-const std::vector<AttributeInput>& OnnxMap::attribute_inputs(OpId op) const {
-  static const std::vector<AttributeInput> none;
-  const auto it = attribute_inputs_.find(op);
-  return it == attribute_inputs_.end() ? none : it->second;
+void OnnxMap::way_back(OpId op, std::string_view domain, std::string_view op_type, DraftFunction edit) {
+  ways_back_[op].edits.push_back({domain, op_type, edit});
+}
+
+void OnnxMap::bodies(OpId op, std::vector<std::string_view> attributes) {
+  ways_back_[op].bodies = std::move(attributes);
+}
+
+const OnnxMap::WaysBack& OnnxMap::ways_back(OpId op) const {
+  static const WaysBack none;
+  const auto it = ways_back_.find(op);
+  return it == ways_back_.end() ? none : it->second;
 }
 
 std::vector<std::pair<std::string_view, std::string_view>> OnnxMap::spellings(OpId op) const {

@@ -6,11 +6,15 @@
 
 namespace tenon {
 
-using ImportFunction = void (*)(ImportNode&);
+class NodeDraft;
 
-// An input of a canonical op that is an attribute in older versions of the ONNX op.
+using ImportFunction = void (*)(ImportNode&);
+// Turns a node with the attributes of its parameters into another form. False when the form is not for this node.
+using DraftFunction = bool (*)(NodeDraft&);
+
+// An input of a canonical op that is an attribute of the ONNX op, in old versions or in all.
 struct AttributeInput {
-  enum class Kind : uint8_t { Ints, Int, Floats, Float };
+  enum class Kind : uint8_t { Ints, Int, Floats, Float, Tensor };
   size_t input;
   std::string_view name;
   Kind kind = Kind::Ints;
@@ -28,18 +32,33 @@ class OnnxMap {
   // The function reads the node (of any version) and emits canonical nodes.
   void custom(std::string_view domain, std::string_view op_type, OpId op, ImportFunction import);
 
-  // Inputs that older versions have as attributes, so that nodes can be written in these versions.
+  // The way back. A canonical node is written in each form that may be right until one is read as this node again: as
+  // the ONNX ops above, with inputs and attributes of the same names; then with these inputs as attributes; then as an
+  // edit says.
   void attribute_inputs(OpId op, std::vector<AttributeInput> inputs);
+  void way_back(OpId op, std::string_view domain, std::string_view op_type, DraftFunction edit);
+  // The attributes that hold the bodies, in the order of the bodies. Nodes with bodies are not read again: an op that
+  // is written differently by version has an edit that tells.
+  void bodies(OpId op, std::vector<std::string_view> attributes);
 
   const Entry* find(std::string_view domain, std::string_view op_type) const;
   // The ONNX ops that may become a canonical one, the one of its own name first.
   std::vector<std::pair<std::string_view, std::string_view>> spellings(OpId op) const;
-  const std::vector<AttributeInput>& attribute_inputs(OpId op) const;
+  struct WayBack {
+    std::string_view domain, op_type;
+    DraftFunction edit;
+  };
+  struct WaysBack {
+    std::vector<AttributeInput> attribute_inputs;
+    std::vector<WayBack> edits;
+    std::vector<std::string_view> bodies;
+  };
+  const WaysBack& ways_back(OpId op) const;
   size_t size() const { return entries_.size(); }
 
  private:
   std::map<std::pair<std::string, std::string>, Entry> entries_;
-  std::map<OpId, std::vector<AttributeInput>> attribute_inputs_;
+  std::map<OpId, WaysBack> ways_back_;
 };
 
 inline constexpr std::string_view kOnnxDomain = "";

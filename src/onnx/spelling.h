@@ -2,43 +2,42 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "onnx/graph_importer.h"
-#include "wire/onnx_build.h"
+#include "onnx/node_draft.h"
 
 namespace tenon {
 
 // How ONNX says what a canonical node does: the way back from the canonical form.
 struct Spelling {
   std::string_view domain, op_type;
-  std::vector<ValueId> inputs;  // those of the canonical node that are inputs here too; the others are attributes
+  std::vector<ValueId> inputs;  // those of the canonical node that are inputs here too, perhaps in another order
   std::vector<wire::Attribute> attributes;
+  std::vector<std::string_view> bodies;  // the attributes that the bodies are to be written as
+  std::vector<bool> outputs;             // which ones have to have a name
 };
 
 // Finds spellings. A spelling counts only when reading it gives the canonical node again, so versions and defaults need
-// no table: what a version cannot say is not read back as it was.
+// no table: a form that a version does not have is read as something else or not at all.
 class Speller {
  public:
-  Speller(const ImportedModel& model, const OpsetVersions& opsets, wire::MessageBuilder& messages);
+  Speller(const ImportedModel& model, ExportMemory& memory);
 
-  // Nothing when no version that the model imports can say it. Attributes with the node's bodies are not part of it.
-  std::optional<Spelling> spell(const Graph& graph, const GraphNode& node);
+  // Nothing when no version that the model imports can say it.
+  std::optional<Spelling> spell(const Graph& graph, const GraphNode& node) const;
 
  private:
   struct Form;
   std::vector<Form> forms(const GraphNode& node) const;
-  std::optional<Spelling> written(const Graph& graph, const GraphNode& node, const Form& form);
+  std::optional<Spelling> written(const Graph& graph, const GraphNode& node, const Form& form) const;
   bool reads_back(const Graph& graph, const GraphNode& node, const Spelling& spelling) const;
+  bool is_available(std::string_view domain, std::string_view op_type) const;
 
   const ImportedModel& model_;
-  const OpsetVersions& opsets_;
-  wire::MessageBuilder& messages_;
+  ExportMemory& memory_;
+  std::unordered_set<std::string> functions_;  // by function_key; their names mean something else in this model
 };
-
-// The message of a tensor, whose bytes stay where they are.
-wire::TensorProto tensor_message(wire::MessageBuilder& messages, std::string_view name, const Tensor& tensor);
-// The attributes that hold the bodies of an op, in the order of the bodies.
-std::vector<std::string_view> body_attributes(OpId op);
 
 }  // namespace tenon

@@ -99,6 +99,12 @@ Attribute MessageBuilder::make_graph(std::string_view name, std::shared_ptr<Grap
   return attribute;
 }
 
+Attribute MessageBuilder::make_type(std::string_view name, TypeProto value) {
+  Attribute attribute = make_attribute(name, AttributeType::TypeProto);
+  attribute.types.push_back(std::move(value));
+  return attribute;
+}
+
 Attribute MessageBuilder::make_floats(std::string_view name, std::span<const float> values) {
   Attribute attribute = make_attribute(name, AttributeType::Floats);
   attribute.floats.assign(values.begin(), values.end());

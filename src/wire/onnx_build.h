@@ -33,6 +33,7 @@ class MessageBuilder {
   Attribute make_string(std::string_view name, std::string_view value);
   Attribute make_tensor(std::string_view name, TensorProto value);
   Attribute make_graph(std::string_view name, std::shared_ptr<Graph> value);
+  Attribute make_type(std::string_view name, TypeProto value);
   Attribute make_floats(std::string_view name, std::span<const float> values);
   Attribute make_ints(std::string_view name, std::span<const int64_t> values);
   Attribute make_strings(std::string_view name, std::span<const std::string> values);

@@ -1,6 +1,6 @@
 #include "ops/attention.h"
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 
 namespace tenon {
 
@@ -28,6 +28,14 @@ void import_flex_attention(ImportNode& n) {
   n.finish(n.emit(OpId::FlexAttention, Params::of(params), n.inputs(), 1, std::move(bodies)));
 }
 
+bool write_flex_attention(NodeDraft& d) {
+  const auto& params = d.params<FlexAttentionParams>();
+  for (const char* name : {"has_score_mod", "has_prob_mod"}) d.remove(name);
+  if (params.has_score_mod) d.bodies.emplace_back("score_mod");
+  if (params.has_prob_mod) d.bodies.emplace_back("prob_mod");
+  return true;
+}
+
 }  // namespace
 
 template <>
@@ -37,6 +45,7 @@ void onnx_mapping<OpId::Attention>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::FlexAttention>(OnnxMap& map) {
   map.custom(kPreviewDomain, "FlexAttention", OpId::FlexAttention, import_flex_attention);
+  map.way_back(OpId::FlexAttention, kPreviewDomain, "FlexAttention", write_flex_attention);
 }
 template <>
 void onnx_mapping<OpId::RotaryEmbedding>(OnnxMap& map) {

@@ -15,6 +15,7 @@ void import_if(ImportNode& n) {
 template <>
 void onnx_mapping<OpId::If>(OnnxMap& map) {
   map.custom(kOnnxDomain, "If", OpId::If, import_if);
+  map.bodies(OpId::If, {"then_branch", "else_branch"});
 }
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 #include "ops/loop.h"
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 
 namespace tenon {
 
@@ -76,15 +76,21 @@ void import_scan(ImportNode& n) {
 template <>
 void onnx_mapping<OpId::Loop>(OnnxMap& map) {
   map.custom(kOnnxDomain, "Loop", OpId::Loop, import_loop);
+  map.bodies(OpId::Loop, {"body"});
 }
 
 template <>
 void onnx_mapping<OpId::Scan>(OnnxMap& map) {
   map.custom(kOnnxDomain, "Scan", OpId::Scan, import_scan);
+  map.bodies(OpId::Scan, {"body"});
+  map.way_back(OpId::Scan, kOnnxDomain, "Scan", [](NodeDraft& d) { return d.version >= 9; });
 }
 
-// Scan of version 8 becomes BatchScan; it has no spelling of its own.
+// What Scan of version 8 does.
 template <>
-void onnx_mapping<OpId::BatchScan>(OnnxMap&) {}
+void onnx_mapping<OpId::BatchScan>(OnnxMap& map) {
+  map.bodies(OpId::BatchScan, {"body"});
+  map.way_back(OpId::BatchScan, kOnnxDomain, "Scan", [](NodeDraft& d) { return d.version < 9; });
+}
 
 }  // namespace tenon

@@ -54,6 +54,7 @@ SAME_IN_EVERY_VERSION(SplitToSequence)
 template <>
 void onnx_mapping<OpId::SequenceMap>(OnnxMap& map) {
   map.custom(kOnnxDomain, "SequenceMap", OpId::SequenceMap, import_sequence_map);
+  map.bodies(OpId::SequenceMap, {"body"});
 }
 
 template <>
