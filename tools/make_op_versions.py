@@ -14,6 +14,8 @@ HEADER = f"""\
 // DOMAIN_VERSION(domain, newest version)
 // INTRODUCED(domain, op, version): ops that the first version of their domain does not have.
 // DEPRECATED(domain, op, first version, version that has it again; 0: none)
+// ATTRIBUTE(domain, op, attribute, first version, version that no longer has it; 0: none): those that not all versions
+// of the op have.
 // Whoever includes this defines the macros of interest; they are undefined at the end.
 """
 MACROS = {
@@ -21,6 +23,7 @@ MACROS = {
     "DOMAIN_VERSION": "domain, newest",
     "INTRODUCED": "domain, op_type, since",
     "DEPRECATED": "domain, op_type, since, until",
+    "ATTRIBUTE": "domain, op_type, attribute, since, until",
 }
 
 # Models have these in any version: they began as experimental ops, which onnx no longer lists, or as an op that
@@ -51,6 +54,19 @@ def lines():
             if schema.deprecated:
                 until = following.since_version if following else 0
                 yield f'DEPRECATED("{domain}", "{name}", {schema.since_version}, {until})'
+    for (domain, name), found in schemas.items():
+        for attribute, since, until in passing_attributes([schema for schema in found if not schema.deprecated]):
+            yield f'ATTRIBUTE("{domain}", "{name}", "{attribute}", {since}, {until})'
+
+
+def passing_attributes(schemas):
+    names = {name for schema in schemas for name in schema.attributes} - {"consumed_inputs"}
+    for name in sorted(names):
+        having = [name in schema.attributes for schema in schemas]
+        for i, has in enumerate(having):
+            if has and not all(having) and (i == 0 or not having[i - 1]):
+                lost = next((s.since_version for s, h in zip(schemas[i:], having[i:]) if not h), 0)
+                yield name, schemas[i].since_version, lost
 
 
 def text():

@@ -46,11 +46,12 @@ wire::Bytes ModelExport::new_node_name(std::string_view like) {
   return like.empty() ? like : unused_name(node_names, std::string(like), exported.memory.messages);
 }
 
-std::string ModelExport::op_text(const wire::Node& node) const {
+std::string ModelExport::op_text(const wire::Node& node, std::string_view canonical) const {
   const std::string_view domain = canonical_domain(node.domain);
   const auto version = model.opsets.find(std::string(domain));
-  return fmt::format("{}{}{} (version {})", domain, domain.empty() ? "" : ".", node.op_type,
-                     version == model.opsets.end() ? 1 : version->second);
+  return fmt::format("{}{}{} (version {}){}{}", domain, domain.empty() ? "" : ".", node.op_type,
+                     version == model.opsets.end() ? 1 : version->second, canonical == node.op_type ? "" : ": ",
+                     canonical == node.op_type ? "" : canonical);
 }
 
 Result<ExportedModel> export_model(const ImportedModel& model, const Graph& graph, const ExportOptions& options) {

@@ -178,7 +178,7 @@ std::optional<std::vector<GraphExporter::Written>> GraphExporter::spellings(cons
     const bool has_bodies =
         std::ranges::all_of(node.bodies, [&](const auto& body) { return body->wire || can_write(*body); });
     if (!spelling || !has_bodies) {
-      model_.kept.insert(model_.op_text(*graph_.group(node.group).wire));
+      model_.kept.insert(model_.op_text(*graph_.group(node.group).wire, op_def(node.op).name));
       return std::nullopt;
     }
     found.push_back({n, std::move(*spelling)});

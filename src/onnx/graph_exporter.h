@@ -27,8 +27,8 @@ struct ModelExport {
   wire::Bytes new_name(std::string_view like);
   // The same for nodes; empty stays empty.
   wire::Bytes new_node_name(std::string_view like);
-  // "Softmax (version 11)"
-  std::string op_text(const wire::Node& node) const;
+  // "Softmax (version 11)", or "com.microsoft.Rfft (version 1): DFT" when it became something else.
+  std::string op_text(const wire::Node& node, std::string_view canonical) const;
 };
 
 using ValueNames = std::unordered_map<ValueId, wire::Bytes>;

@@ -74,6 +74,12 @@ bool is_empty_list(const wire::Attribute& a) {
 
 }  // namespace
 
+const std::vector<Dim>* NodeDraft::known(size_t input) const {
+  if (input >= inputs.size() || inputs[input] == kNone) return nullptr;
+  const auto& known = graph_.value(inputs[input]).known;
+  return known ? &*known : nullptr;
+}
+
 std::optional<Tensor> NodeDraft::constant(size_t input) const {
   if (input >= inputs.size() || inputs[input] == kNone) return std::nullopt;
   const Constant* constant = graph_.constant(inputs[input]);

@@ -27,11 +27,16 @@ class NodeDraft {
     return node_.params.get<P>();
   }
   const Type& type(ValueId v) const { return graph_.value(v).type; }
+  // What is known of the elements of an input, or null.
+  const std::vector<Dim>* known(size_t input) const;
   // The elements of an input that is a constant.
   std::optional<Tensor> constant(size_t input) const;
 
   void remove(std::string_view attribute);
   void rename(std::string_view attribute, std::string_view other);
+  // Other parameters with which the node computes the same; it is them that reading must give.
+  void restate(Params other) { restated_ = std::move(other); }
+  const Params& params_to_read() const { return restated_ ? *restated_ : node_.params; }
   // These replace an attribute of the same name.
   void set_int(std::string_view attribute, int64_t value) { set(messages().make_int(attribute, value)); }
   void set_float(std::string_view attribute, float value) { set(messages().make_float(attribute, value)); }
@@ -62,6 +67,7 @@ class NodeDraft {
   const Graph& graph_;
   const GraphNode& node_;
   ExportMemory& memory_;
+  std::optional<Params> restated_;
 };
 
 // The attributes of a node's parameters by the walk over their fields; all: also those with their default values.

@@ -1,7 +1,5 @@
 #include "onnx/onnx_map.h"
 
-#include <algorithm>
-
 #include "onnx/ops/microsoft/fusions.h"
 
 namespace tenon {
@@ -41,11 +39,10 @@ const OnnxMap::WaysBack& OnnxMap::ways_back(OpId op) const {
   return it == ways_back_.end() ? none : it->second;
 }
 
-std::vector<std::pair<std::string_view, std::string_view>> OnnxMap::spellings(OpId op) const {
-  std::vector<std::pair<std::string_view, std::string_view>> found;
+std::vector<std::string_view> OnnxMap::domains(std::string_view op_type) const {
+  std::vector<std::string_view> found;
   for (const auto& [name, entry] : entries_)
-    if (entry.op == op) found.emplace_back(name.first, name.second);
-  std::ranges::stable_partition(found, [&](const auto& name) { return name.second == op_def(op).name; });
+    if (name.second == op_type) found.emplace_back(name.first);
   return found;
 }
 

@@ -33,8 +33,7 @@ class OnnxMap {
   void custom(std::string_view domain, std::string_view op_type, OpId op, ImportFunction import);
 
   // The way back. A canonical node is written in each form that may be right until one is read as this node again: as
-  // the ONNX ops above, with inputs and attributes of the same names; then with these inputs as attributes; then as an
-  // edit says.
+  // an edit says; as the ONNX op of its own name with the same inputs and attributes; with these inputs as attributes.
   void attribute_inputs(OpId op, std::vector<AttributeInput> inputs);
   void way_back(OpId op, std::string_view domain, std::string_view op_type, DraftFunction edit);
   // The attributes that hold the bodies, in the order of the bodies. Nodes with bodies are not read again: an op that
@@ -42,8 +41,8 @@ class OnnxMap {
   void bodies(OpId op, std::vector<std::string_view> attributes);
 
   const Entry* find(std::string_view domain, std::string_view op_type) const;
-  // The ONNX ops that may become a canonical one, the one of its own name first.
-  std::vector<std::pair<std::string_view, std::string_view>> spellings(OpId op) const;
+  // Those that have an op of this name, the default one first.
+  std::vector<std::string_view> domains(std::string_view op_type) const;
   struct WayBack {
     std::string_view domain, op_type;
     DraftFunction edit;

@@ -39,6 +39,16 @@ constexpr Deprecated kDeprecated[] = {
 #include "onnx/op_versions.def"
 };
 
+struct PassingAttribute {
+  std::string_view domain, op_type, attribute;
+  int64_t since, until;
+};
+
+constexpr PassingAttribute kPassingAttributes[] = {
+#define ATTRIBUTE(domain, op_type, attribute, since, until) {domain, op_type, attribute, since, until},
+#include "onnx/op_versions.def"
+};
+
 using ByOp = std::unordered_multimap<std::string_view, const Introduced*>;
 
 const ByOp& introduced_by_op() {
@@ -69,6 +79,16 @@ Status check_introduced(std::string_view domain, std::string_view op_type, int64
           "for a newer one",
           op_type, it->second->since, shown_domain(domain), version);
   return {};
+}
+
+bool has_attribute(std::string_view domain, std::string_view op_type, std::string_view attribute, int64_t version) {
+  bool passes = false;
+  for (const PassingAttribute& a : kPassingAttributes) {
+    if (a.op_type != op_type || a.attribute != attribute || a.domain != domain) continue;
+    if (version >= a.since && (a.until == 0 || version < a.until)) return true;
+    passes = true;
+  }
+  return !passes;
 }
 
 bool is_deprecated(std::string_view domain, std::string_view op_type, int64_t version) {

@@ -16,6 +16,8 @@ std::optional<int64_t> newest_version(std::string_view domain);
 
 // An error when the op came later than this version of its domain.
 Status check_introduced(std::string_view domain, std::string_view op_type, int64_t version);
+// False when ONNX knows the op, and not with this attribute in this version.
+bool has_attribute(std::string_view domain, std::string_view op_type, std::string_view attribute, int64_t version);
 bool is_deprecated(std::string_view domain, std::string_view op_type, int64_t version);
 
 // The name that people know the default domain by.

@@ -7,6 +7,7 @@
 #include <map>
 
 #include "onnx/onnx_map.h"
+#include "onnx/op_versions.h"
 #include "weights/source_names.h"
 
 namespace tenon {
@@ -40,29 +41,31 @@ std::vector<bool> wanted_outputs(const Graph& graph, const GraphNode& node, bool
 class NodeAlone {
  public:
   NodeAlone(const ImportedModel& model, const Graph& graph, const Spelling& spelling)
-      : graph_(graph), spelling_(spelling), state_{alone_, options_},
-        importer_(state_, alone_.graph, nullptr, model.opsets, nullptr) {
+      : graph_(graph), spelling_(spelling), opsets_(model.opsets) {
     alone_.wire.ir_version = model.wire.ir_version;
   }
 
   bool read() {
     wire::MessageBuilder messages;
     std::vector<wire::Bytes> inputs, outputs;
-    for (ValueId v : spelling_.inputs) {
-      inputs.push_back(v == kNone ? "" : messages.keep(fmt::format("v{}", v.index())));
-      if (v != kNone && importer_.lookup(inputs.back()) == kNone && !define(inputs.back(), v)) return false;
-    }
+    for (ValueId v : spelling_.inputs) inputs.push_back(v == kNone ? "" : messages.keep(fmt::format("v{}", v.index())));
     for (size_t i = 0; i < spelling_.outputs.size(); ++i)
       outputs.push_back(spelling_.outputs[i] ? messages.keep(fmt::format("r{}", i)) : "");
     auto& nodes = alone_.wire.graph.nodes;
     nodes.push_back(messages.make_node(spelling_.op_type, spelling_.domain, inputs, outputs, "alone"));
     nodes[0].attributes = spelling_.attributes;
-    return importer_.import_nodes(nodes).ok() && alone_.graph.node_count() == 1;
+    ModelImport state{alone_, options_};  // it names the weights among the attributes
+    GraphImporter importer(state, alone_.graph, nullptr, opsets_, nullptr);
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (!inputs[i].empty() && importer.lookup(inputs[i]) == kNone &&
+          !importer.define(inputs[i], copy_of(spelling_.inputs[i])).ok())
+        return false;
+    return importer.import_nodes(nodes).ok() && alone_.graph.node_count() == 1;
   }
 
   bool is(const GraphNode& node) const {
     const GraphNode& again = alone_.graph.node(alone_.graph.first_node());
-    if (again.op != node.op || params_to_bytes(again.op, again.params) != params_to_bytes(node.op, node.params))
+    if (again.op != node.op || params_to_bytes(again.op, again.params) != params_to_bytes(node.op, spelling_.params))
       return false;
     if (again.inputs.size() != node.inputs.size()) return false;
     for (size_t i = 0; i < node.inputs.size(); ++i)
@@ -74,7 +77,7 @@ class NodeAlone {
   }
 
  private:
-  bool define(std::string_view name, ValueId v) {
+  ValueId copy_of(ValueId v) {
     const GraphValue& original = graph_.value(v);
     ValueId copy;
     if (const Constant* constant = graph_.constant(v)) {
@@ -84,7 +87,7 @@ class NodeAlone {
       alone_.graph.value(copy).known = original.known;
     }
     originals_.emplace(copy, v);
-    return importer_.define(name, copy).ok();
+    return copy;
   }
 
   bool is_same_value(ValueId again, ValueId original) const {
@@ -95,10 +98,9 @@ class NodeAlone {
 
   const Graph& graph_;
   const Spelling& spelling_;
+  const OpsetVersions& opsets_;
   ImportedModel alone_;
   const ImportOptions options_;
-  ModelImport state_;
-  GraphImporter importer_;
   std::map<ValueId, ValueId> originals_;  // from values here to those of the graph
 };
 
@@ -122,32 +124,39 @@ bool Speller::is_available(std::string_view domain, std::string_view op_type) co
   return model_.opsets.contains(std::string(domain)) && !functions_.contains(function_key(domain, op_type, ""));
 }
 
-std::vector<Speller::Form> Speller::forms(const GraphNode& node) const {
+// Edits are for versions that say it differently, so they come first. A node that was read is written as the same op
+// where it can be.
+std::vector<Speller::Form> Speller::forms(const Graph& graph, const GraphNode& node) const {
   const OnnxMap::WaysBack& ways = onnx_map().ways_back(node.op);
   std::vector<Form> found;
-  const auto add = [&](Form form) {
-    if (!is_available(form.domain, form.op_type)) return;
-    for (const bool all : {false, true}) {
-      form.all_attributes = all;
-      found.push_back(form);
-    }
-  };
-  const auto spellings = onnx_map().spellings(node.op);
-  for (const bool all_outputs : {false, true}) {
-    for (const auto& [domain, op_type] : spellings) {
-      if (!node.bodies.empty() && !ways.edits.empty()) continue;
-      add({.domain = domain, .op_type = op_type, .all_outputs = all_outputs});
-      if (!ways.attribute_inputs.empty())
-        add({.domain = domain, .op_type = op_type, .attribute_inputs = true, .all_outputs = all_outputs});
-    }
-    for (const OnnxMap::WayBack& way : ways.edits)
-      add({.domain = way.domain, .op_type = way.op_type, .all_outputs = all_outputs, .edit = way.edit});
+  for (const OnnxMap::WayBack& way : ways.edits)
+    found.push_back({.domain = way.domain, .op_type = way.op_type, .edit = way.edit});
+  const std::string_view name = op_def(node.op).name;
+  for (std::string_view domain : onnx_map().domains(name)) {
+    if (!node.bodies.empty() && !ways.edits.empty()) continue;
+    found.push_back({.domain = domain, .op_type = name});
+    if (!ways.attribute_inputs.empty()) found.push_back({.domain = domain, .op_type = name, .attribute_inputs = true});
   }
-  return found;
+  std::erase_if(found, [&](const Form& form) { return !is_available(form.domain, form.op_type); });
+  if (node.group != kNone) {
+    const wire::Node& read = *graph.group(node.group).wire;
+    std::ranges::stable_partition(found, [&](const Form& form) {
+      return form.domain == canonical_domain(read.domain) && form.op_type == read.op_type;
+    });
+  }
+  std::vector<Form> all;
+  for (const bool all_outputs : {false, true})
+    for (Form form : found)
+      for (const bool all_attributes : {false, true}) {
+        form.all_outputs = all_outputs;
+        form.all_attributes = all_attributes;
+        all.push_back(form);
+      }
+  return all;
 }
 
 std::optional<Spelling> Speller::spell(const Graph& graph, const GraphNode& node) const {
-  for (const Form& form : forms(node)) {
+  for (const Form& form : forms(graph, node)) {
     auto spelling = written(graph, node, form);
     if (spelling && reads_back(graph, node, *spelling)) return spelling;
   }
@@ -166,13 +175,17 @@ std::optional<Spelling> Speller::written(const Graph& graph, const GraphNode& no
     for (const AttributeInput& input : ways.attribute_inputs)
       if (!draft.move_to_attribute(input)) return std::nullopt;
   if (form.edit && !form.edit(draft)) return std::nullopt;
+  // Old versions are read leniently here, and not everywhere.
+  for (const wire::Attribute& a : draft.attributes)
+    if (!has_attribute(form.domain, form.op_type, a.name, draft.version)) return std::nullopt;
   while (!draft.inputs.empty() && draft.inputs.back() == kNone) draft.inputs.pop_back();
   return Spelling{form.domain,
                   form.op_type,
                   std::move(draft.inputs),
                   std::move(draft.attributes),
                   std::move(draft.bodies),
-                  wanted_outputs(graph, node, form.all_outputs)};
+                  wanted_outputs(graph, node, form.all_outputs),
+                  draft.params_to_read()};
 }
 
 bool Speller::reads_back(const Graph& graph, const GraphNode& node, const Spelling& spelling) const {

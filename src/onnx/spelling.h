@@ -17,6 +17,7 @@ struct Spelling {
   std::vector<wire::Attribute> attributes;
   std::vector<std::string_view> bodies;  // the attributes that the bodies are to be written as
   std::vector<bool> outputs;             // which ones have to have a name
+  Params params;                         // what reading it gives
 };
 
 // Finds spellings. A spelling counts only when reading it gives the canonical node again, so versions and defaults need
@@ -30,7 +31,7 @@ class Speller {
 
  private:
   struct Form;
-  std::vector<Form> forms(const GraphNode& node) const;
+  std::vector<Form> forms(const Graph& graph, const GraphNode& node) const;
   std::optional<Spelling> written(const Graph& graph, const GraphNode& node, const Form& form) const;
   bool reads_back(const Graph& graph, const GraphNode& node, const Spelling& spelling) const;
   bool is_available(std::string_view domain, std::string_view op_type) const;

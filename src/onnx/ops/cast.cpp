@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 
 namespace tenon {
 
@@ -43,6 +43,15 @@ void import_bit_cast(ImportNode& n) {
   n.finish(n.emit(OpId::BitCast, Params::of(params), n.inputs()));
 }
 
+// The word for a type, as versions before 6 have it.
+bool write_old_cast(NodeDraft& d) {
+  if (d.version >= 6) return false;
+  std::string word(dtype_name(d.params<CastParams>().to));
+  std::transform(word.begin(), word.end(), word.begin(), [](unsigned char x) { return std::toupper(x); });
+  d.set_string("to", word);
+  return true;
+}
+
 }  // namespace
 
 template <>
@@ -53,6 +62,7 @@ void onnx_mapping<OpId::BitCast>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::Cast>(OnnxMap& map) {
   map.custom(kOnnxDomain, "Cast", OpId::Cast, import_cast);
+  map.way_back(OpId::Cast, kOnnxDomain, "Cast", write_old_cast);
 }
 
 template <>

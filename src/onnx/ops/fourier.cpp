@@ -16,6 +16,7 @@ void import_dft(ImportNode& n) {
 template <>
 void onnx_mapping<OpId::DFT>(OnnxMap& map) {
   map.custom(kOnnxDomain, "DFT", OpId::DFT, import_dft);
+  map.attribute_inputs(OpId::DFT, {{2, "axis", AttributeInput::Kind::Int}});
 }
 template <>
 void onnx_mapping<OpId::STFT>(OnnxMap& map) {

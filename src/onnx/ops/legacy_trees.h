@@ -1,6 +1,6 @@
 #pragma once
 
-#include "onnx/import_node.h"
+#include "onnx/onnx_map.h"
 
 namespace tenon {
 
@@ -8,5 +8,9 @@ namespace tenon {
 // of weights. These bring both ops to the form of TreeEnsemble; arrays that carry values stay as they are in the file.
 void import_tree_ensemble_regressor(ImportNode& n);
 void import_tree_ensemble_classifier(ImportNode& n);
+
+// The way back, for ensembles that were read this way.
+bool write_tree_ensemble_regressor(NodeDraft& d);
+bool write_tree_ensemble_classifier(NodeDraft& d);
 
 }  // namespace tenon

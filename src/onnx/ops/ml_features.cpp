@@ -1,5 +1,6 @@
 #include "ops/ml_features.h"
 
+#include "onnx/node_draft.h"
 #include "onnx/ops/ml_attributes.h"
 
 namespace tenon {
@@ -22,6 +23,14 @@ void import_scaler(ImportNode& n) {
   n.finish(n.emit(OpId::Scaler, default_params(OpId::Scaler), {n.input(0), offset, scale}));
 }
 
+bool write_imputer(NodeDraft& d) {
+  const auto values = d.constant(1);
+  if (!values) return false;
+  return values->dtype() == DType::Int64
+             ? d.move_to_attribute({1, "imputed_value_int64s"})
+             : d.move_to_attribute({1, "imputed_value_floats", AttributeInput::Kind::Floats});
+}
+
 }  // namespace
 
 template <>
@@ -42,6 +51,7 @@ void onnx_mapping<OpId::FeatureVectorizer>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::Imputer>(OnnxMap& map) {
   map.custom(kMlDomain, "Imputer", OpId::Imputer, import_imputer);
+  map.way_back(OpId::Imputer, kMlDomain, "Imputer", write_imputer);
 }
 
 template <>
@@ -52,6 +62,8 @@ void onnx_mapping<OpId::Normalizer>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::Scaler>(OnnxMap& map) {
   map.custom(kMlDomain, "Scaler", OpId::Scaler, import_scaler);
+  map.attribute_inputs(OpId::Scaler,
+                       {{1, "offset", AttributeInput::Kind::Floats}, {2, "scale", AttributeInput::Kind::Floats}});
 }
 
 }  // namespace tenon

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 
 namespace tenon {
 
@@ -96,12 +96,73 @@ void import_label_encoder(ImportNode& n) {
   emit_encoder(n, keys, values, default_value(n, values.dtype()));
 }
 
+template <class T>
+std::vector<T> elements(const Tensor& tensor, bool backwards = false) {
+  std::vector<T> list(tensor.as<T>().begin(), tensor.as<T>().end());
+  if (backwards) std::reverse(list.begin(), list.end());
+  return list;
+}
+
+// Keys, values or the default by the attribute of their type. Tensors came with version 4.
+bool set_typed(NodeDraft& d, const std::string& prefix, const Tensor& tensor, bool is_list) {
+  d.remove(prefix + "_tensor");
+  switch (tensor.dtype()) {
+    case DType::String:
+      if (is_list)
+        d.set_strings(prefix + "_strings", elements<std::string>(tensor));
+      else
+        d.set_string(prefix + "_string", tensor.as<std::string>()[0]);
+      return true;
+    case DType::Int64:
+      if (is_list)
+        d.set_ints(prefix + "_int64s", tensor.as<int64_t>());
+      else
+        d.set_int(prefix + "_int64", tensor.as<int64_t>()[0]);
+      return true;
+    case DType::Float32:
+      if (is_list)
+        d.set_floats(prefix + "_floats", tensor.as<float>());
+      else
+        d.set_float(prefix + "_float", tensor.as<float>()[0]);
+      return true;
+    default:
+      d.set_tensor(prefix + "_tensor", tensor);
+      return d.version >= 4;
+  }
+}
+
+bool write_label_encoder(NodeDraft& d) {
+  const auto& params = d.params<LabelEncoderParams>();
+  return d.version >= 2 && params.default_tensor.size() == 1 && set_typed(d, "keys", params.keys_tensor, true) &&
+         set_typed(d, "values", params.values_tensor, true) && set_typed(d, "default", params.default_tensor, false);
+}
+
+// A mapping between strings and integers, with the last of equal keys first.
+bool set_both_ways(NodeDraft& d, const char* strings, const char* ints) {
+  const auto& params = d.params<LabelEncoderParams>();
+  const bool from_strings = params.keys_tensor.dtype() == DType::String;
+  const Tensor& words = from_strings ? params.keys_tensor : params.values_tensor;
+  const Tensor& numbers = from_strings ? params.values_tensor : params.keys_tensor;
+  if (words.dtype() != DType::String || numbers.dtype() != DType::Int64 || params.default_tensor.size() != 1)
+    return false;
+  d.attributes.clear();
+  d.set_strings(strings, elements<std::string>(words, true));
+  if (ints) d.set_ints(ints, elements<int64_t>(numbers, true));
+  return set_typed(d, "default", params.default_tensor, false);
+}
+
+bool write_category_mapper(NodeDraft& d) { return set_both_ways(d, "cats_strings", "cats_int64s"); }
+bool write_first_label_encoder(NodeDraft& d) { return d.version < 2 && set_both_ways(d, "classes_strings", nullptr); }
+
 }  // namespace
 
 template <>
 void onnx_mapping<OpId::LabelEncoder>(OnnxMap& map) {
   map.custom(kMlDomain, "LabelEncoder", OpId::LabelEncoder, import_label_encoder);
   map.custom(kMlDomain, "CategoryMapper", OpId::LabelEncoder, import_category_mapper);
+  map.way_back(OpId::LabelEncoder, kMlDomain, "LabelEncoder", write_label_encoder);
+  map.way_back(OpId::LabelEncoder, kMlDomain, "LabelEncoder", write_first_label_encoder);
+  map.way_back(OpId::LabelEncoder, kMlDomain, "CategoryMapper", write_category_mapper);
 }
 
 template <>

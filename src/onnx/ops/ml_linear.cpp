@@ -1,5 +1,6 @@
 #include "ops/ml_linear.h"
 
+#include "onnx/node_draft.h"
 #include "onnx/ops/ml_attributes.h"
 
 namespace tenon {
@@ -37,16 +38,27 @@ void import_linear_regressor(ImportNode& n) {
   n.finish(n.emit(OpId::LinearRegressor, std::move(params), {n.input(0), coefficients, intercepts}));
 }
 
+bool write_linear_regressor(NodeDraft& d) {
+  const auto coefficients = d.constant(1);
+  if (!coefficients || coefficients->dims().size() != 2) return false;
+  d.set_int("targets", coefficients->dims()[0]);
+  return d.move_to_attribute({1, "coefficients", AttributeInput::Kind::Floats}) &&
+         d.move_to_attribute({2, "intercepts", AttributeInput::Kind::Floats});
+}
+
 }  // namespace
 
 template <>
 void onnx_mapping<OpId::LinearClassifier>(OnnxMap& map) {
   map.custom(kMlDomain, "LinearClassifier", OpId::LinearClassifier, import_linear_classifier);
+  map.attribute_inputs(OpId::LinearClassifier, {{1, "coefficients", AttributeInput::Kind::Floats},
+                                                {2, "intercepts", AttributeInput::Kind::Floats}});
 }
 
 template <>
 void onnx_mapping<OpId::LinearRegressor>(OnnxMap& map) {
   map.custom(kMlDomain, "LinearRegressor", OpId::LinearRegressor, import_linear_regressor);
+  map.way_back(OpId::LinearRegressor, kMlDomain, "LinearRegressor", write_linear_regressor);
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "ops/ml_svm.h"
 
+#include "onnx/node_draft.h"
 #include "onnx/ops/ml_attributes.h"
 
 namespace tenon {
@@ -46,16 +47,30 @@ void import_svm_regressor(ImportNode& n) {
   n.finish(n.emit(OpId::SVMRegressor, std::move(params), inputs));
 }
 
+bool write_weights(NodeDraft& d) {
+  const char* names[] = {"coefficients", "rho", "support_vectors", "prob_a", "prob_b"};
+  for (size_t i = 0; i < std::size(names); ++i)
+    if (!d.move_to_attribute({i + 1, names[i], AttributeInput::Kind::Floats})) return false;
+  return true;
+}
+
+bool write_svm_regressor(NodeDraft& d) {
+  if (const auto vectors = d.constant(3)) d.set_int("n_supports", vectors->dims()[0]);
+  return write_weights(d);
+}
+
 }  // namespace
 
 template <>
 void onnx_mapping<OpId::SVMClassifier>(OnnxMap& map) {
   map.custom(kMlDomain, "SVMClassifier", OpId::SVMClassifier, import_svm_classifier);
+  map.way_back(OpId::SVMClassifier, kMlDomain, "SVMClassifier", write_weights);
 }
 
 template <>
 void onnx_mapping<OpId::SVMRegressor>(OnnxMap& map) {
   map.custom(kMlDomain, "SVMRegressor", OpId::SVMRegressor, import_svm_regressor);
+  map.way_back(OpId::SVMRegressor, kMlDomain, "SVMRegressor", write_svm_regressor);
 }
 
 }  // namespace tenon

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 #include "onnx/ops/any_rank.h"
 #include "onnx/ops/constant_numbers.h"
 #include "ops/concat.h"
@@ -136,6 +136,11 @@ void import_crop(ImportNode& n) {
                   {n.input(0), n.int_constant({border[1], border[0]}), n.int_constant(ends), n.int_constant({2, 3})}));
 }
 
+bool write_first_pad(NodeDraft& d) {
+  return d.version < 2 && d.move_to_attribute({1, "paddings"}) &&
+         d.move_to_attribute({2, "value", AttributeInput::Kind::Float});
+}
+
 }  // namespace
 
 template <>
@@ -154,6 +159,8 @@ void onnx_mapping<OpId::Slice>(OnnxMap& map) {
   map.attribute_inputs(OpId::Slice, {{1, "starts"}, {2, "ends"}, {3, "axes"}});
   map.custom(kOnnxDomain, "Slice", OpId::Slice, import_slice);
   map.custom(kOnnxDomain, "DynamicSlice", OpId::Slice, import_dynamic_slice);
+  map.way_back(OpId::Slice, kOnnxDomain, "DynamicSlice",
+               [](NodeDraft& d) { return d.version < 10 && d.inputs.size() < 5; });
   map.custom(kOnnxDomain, "Crop", OpId::Slice, import_crop);
 }
 
@@ -172,6 +179,7 @@ template <>
 void onnx_mapping<OpId::Pad>(OnnxMap& map) {
   map.attribute_inputs(OpId::Pad, {{1, "pads"}, {2, "value", AttributeInput::Kind::Float}});
   map.custom(kOnnxDomain, "Pad", OpId::Pad, import_pad);
+  map.way_back(OpId::Pad, kOnnxDomain, "Pad", write_first_pad);
   map.custom(kMicrosoftDomain, "Pad", OpId::Pad, import_contrib_pad);
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 #include "ops/cast.h"
 
 namespace tenon {
@@ -77,11 +77,27 @@ void import_mean_variance_normalization(ImportNode& n) {
   n.finish(n.emit(OpId::MeanVarianceNormalization, Params::of(std::move(params)), n.inputs()));
 }
 
+bool write_old_batch_normalization(NodeDraft& d) {
+  if (d.version >= 14) return false;
+  d.remove("training_mode");
+  const auto& scale = d.type(d.inputs[1]).shape;
+  if (d.version < 9 && scale && scale->size() != 1) d.set_int("spatial", 0);
+  return true;
+}
+
+bool write_old_mean_variance_normalization(NodeDraft& d) {
+  if (d.version >= 9) return false;
+  d.remove("axes");
+  d.set_int("across_channels", d.params<MeanVarianceNormalizationParams>().axes.size() == 4 ? 1 : 0);
+  return true;
+}
+
 }  // namespace
 
 template <>
 void onnx_mapping<OpId::BatchNormalization>(OnnxMap& map) {
   map.custom(kOnnxDomain, "BatchNormalization", OpId::BatchNormalization, import_batch_normalization);
+  map.way_back(OpId::BatchNormalization, kOnnxDomain, "BatchNormalization", write_old_batch_normalization);
 }
 template <>
 void onnx_mapping<OpId::InstanceNormalization>(OnnxMap& map) {
@@ -100,6 +116,9 @@ void onnx_mapping<OpId::RMSNormalization>(OnnxMap& map) {
   map.custom(kOnnxDomain, "RMSNormalization", OpId::RMSNormalization, import_rms_normalization);
   for (std::string_view domain : {kOnnxDomain, kMicrosoftDomain})
     map.custom(domain, "SimplifiedLayerNormalization", OpId::RMSNormalization, import_simplified_layer_normalization);
+  for (std::string_view domain : {kOnnxDomain, kMicrosoftDomain})
+    map.way_back(OpId::RMSNormalization, domain, "SimplifiedLayerNormalization",
+                 [](NodeDraft& d) { return d.domain == kMicrosoftDomain || d.version < 23; });
 }
 template <>
 void onnx_mapping<OpId::LpNormalization>(OnnxMap& map) {
@@ -113,6 +132,8 @@ template <>
 void onnx_mapping<OpId::MeanVarianceNormalization>(OnnxMap& map) {
   map.custom(kOnnxDomain, "MeanVarianceNormalization", OpId::MeanVarianceNormalization,
              import_mean_variance_normalization);
+  map.way_back(OpId::MeanVarianceNormalization, kOnnxDomain, "MeanVarianceNormalization",
+               write_old_mean_variance_normalization);
 }
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 #include "ops/pooling.h"
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 
 namespace tenon {
 
@@ -22,6 +22,13 @@ void import_global_lp_pool(ImportNode& n) {
   n.finish(n.emit(OpId::GlobalLpPool, Params::of(GlobalLpPoolParams{norm_attribute(n)}), n.inputs()));
 }
 
+template <class P>
+bool write_norm(NodeDraft& d) {
+  const float p = d.params<P>().p;
+  if (d.version >= 2) d.set_int("p", static_cast<int64_t>(p));
+  return true;
+}
+
 }  // namespace
 
 template <>
@@ -35,6 +42,7 @@ void onnx_mapping<OpId::MaxPool>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::LpPool>(OnnxMap& map) {
   map.custom(kOnnxDomain, "LpPool", OpId::LpPool, import_lp_pool);
+  map.way_back(OpId::LpPool, kOnnxDomain, "LpPool", write_norm<LpPoolParams>);
 }
 template <>
 void onnx_mapping<OpId::GlobalAveragePool>(OnnxMap& map) {
@@ -47,6 +55,7 @@ void onnx_mapping<OpId::GlobalMaxPool>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::GlobalLpPool>(OnnxMap& map) {
   map.custom(kOnnxDomain, "GlobalLpPool", OpId::GlobalLpPool, import_global_lp_pool);
+  map.way_back(OpId::GlobalLpPool, kOnnxDomain, "GlobalLpPool", write_norm<GlobalLpPoolParams>);
 }
 template <>
 void onnx_mapping<OpId::MaxUnpool>(OnnxMap& map) {

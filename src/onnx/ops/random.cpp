@@ -1,6 +1,6 @@
 #include "ops/random.h"
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 #include "ops/cast.h"
 
 namespace tenon {
@@ -34,6 +34,15 @@ void import_dropout(ImportNode& n) {
   n.finish(results);
 }
 
+bool write_old_dropout(NodeDraft& d) {
+  const auto training = d.constant(2);
+  if (d.version >= 12 || !training || training->dtype() != DType::Bool) return false;
+  if (!d.move_to_attribute({1, "ratio", AttributeInput::Kind::Float})) return false;
+  if (d.version < 7) d.set_int("is_test", training->as<bool>()[0] ? 0 : 1);
+  d.inputs.resize(1);
+  return true;
+}
+
 }  // namespace
 
 #define MAPPED(name)                             \
@@ -51,8 +60,8 @@ MAPPED(RandomUniformLike)
 
 template <>
 void onnx_mapping<OpId::Dropout>(OnnxMap& map) {
-  map.attribute_inputs(OpId::Dropout, {{1, "ratio", AttributeInput::Kind::Float}});
   map.custom(kOnnxDomain, "Dropout", OpId::Dropout, import_dropout);
+  map.way_back(OpId::Dropout, kOnnxDomain, "Dropout", write_old_dropout);
 }
 
 }  // namespace tenon

@@ -1,5 +1,5 @@
 #include "ops/resize.h"
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 #include "ops/grid.h"
 
 namespace tenon {
@@ -50,18 +50,56 @@ void import_grid_sample(ImportNode& n) {
   n.finish(n.emit(OpId::GridSample, Params::of(std::move(params)), n.inputs()));
 }
 
+// Upsample, and Resize of version 10: all that they know besides the scales is the mode.
+bool keep_mode(NodeDraft& d) {
+  d.attributes.clear();
+  d.set_string("mode", d.params<ResizeParams>().mode);
+  return d.inputs.size() == 3;
+}
+
+bool write_old_resize(NodeDraft& d) {
+  if (d.version >= 11 || !keep_mode(d)) return false;
+  d.inputs = {d.inputs[0], d.inputs[2]};
+  return true;
+}
+
+bool write_upsample(NodeDraft& d) {
+  if (d.version >= 10 || !keep_mode(d)) return false;
+  d.inputs = {d.inputs[0], d.inputs[2]};
+  if (d.version >= 9) return true;
+  if (d.version >= 7) return d.move_to_attribute({1, "scales", AttributeInput::Kind::Floats});
+  const auto scales = d.constant(1);
+  if (!scales || scales->dtype() != DType::Float32 || scales->size() != 4) return false;
+  d.set_float("height_scale", scales->as<float>()[2]);
+  d.set_float("width_scale", scales->as<float>()[3]);
+  if (d.params<ResizeParams>().mode == "linear") d.set_string("mode", "bilinear");
+  d.inputs.resize(1);
+  return true;
+}
+
+bool write_old_grid_sample(NodeDraft& d) {
+  if (d.domain.empty() && d.version >= 20) return false;
+  const std::string& mode = d.params<GridSampleParams>().mode;
+  if (mode != "nearest") d.set_string("mode", mode == "linear" ? "bilinear" : "bicubic");
+  return true;
+}
+
 }  // namespace
 
 template <>
 void onnx_mapping<OpId::Resize>(OnnxMap& map) {
   map.custom(kOnnxDomain, "Resize", OpId::Resize, import_resize);
   map.custom(kOnnxDomain, "Upsample", OpId::Resize, import_upsample);
+  map.way_back(OpId::Resize, kOnnxDomain, "Resize", write_old_resize);
+  map.way_back(OpId::Resize, kOnnxDomain, "Upsample", write_upsample);
 }
 
 template <>
 void onnx_mapping<OpId::GridSample>(OnnxMap& map) {
   map.custom(kOnnxDomain, "GridSample", OpId::GridSample, import_grid_sample);
   map.custom(kMicrosoftDomain, "GridSample", OpId::GridSample, import_grid_sample);
+  for (std::string_view domain : {kOnnxDomain, kMicrosoftDomain})
+    map.way_back(OpId::GridSample, domain, "GridSample", write_old_grid_sample);
 }
 
 template <>

@@ -1,6 +1,6 @@
 #include "ops/roi_pooling.h"
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 
 namespace tenon {
 
@@ -13,11 +13,17 @@ void import_roi_align(ImportNode& n) {
   n.finish(n.emit(OpId::RoiAlign, Params::of(std::move(params)), n.inputs()));
 }
 
+bool write_old_roi_align(NodeDraft& d) {
+  d.remove("coordinate_transformation_mode");
+  return d.version < 16;
+}
+
 }  // namespace
 
 template <>
 void onnx_mapping<OpId::RoiAlign>(OnnxMap& map) {
   map.custom(kOnnxDomain, "RoiAlign", OpId::RoiAlign, import_roi_align);
+  map.way_back(OpId::RoiAlign, kOnnxDomain, "RoiAlign", write_old_roi_align);
 }
 template <>
 void onnx_mapping<OpId::MaxRoiPool>(OnnxMap& map) {

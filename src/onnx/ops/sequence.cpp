@@ -1,4 +1,4 @@
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 #include "ops/optional.h"
 
 namespace tenon {
@@ -28,6 +28,12 @@ void import_optional(ImportNode& n) {
     return n.fail(unsupported("an optional of {} is not supported", type.to_string()));
   params.elem_type = type.dtype;
   n.finish(n.emit(OpId::Optional, Params::of(params), n.inputs()));
+}
+
+bool write_optional(NodeDraft& d) {
+  d.attributes.clear();
+  if (d.inputs.empty()) d.set_type("type", d.params<OptionalParams>().element());
+  return true;
 }
 
 }  // namespace
@@ -60,6 +66,7 @@ void onnx_mapping<OpId::SequenceMap>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::Optional>(OnnxMap& map) {
   map.custom(kOnnxDomain, "Optional", OpId::Optional, import_optional);
+  map.way_back(OpId::Optional, kOnnxDomain, "Optional", write_optional);
 }
 
 }  // namespace tenon

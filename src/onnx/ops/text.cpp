@@ -41,6 +41,7 @@ void onnx_mapping<OpId::RegexFullMatch>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::TfIdfVectorizer>(OnnxMap& map) {
   map.custom(kOnnxDomain, "TfIdfVectorizer", OpId::TfIdfVectorizer, import_tfidf);
+  map.attribute_inputs(OpId::TfIdfVectorizer, {{1, "weights", AttributeInput::Kind::Floats}});
 }
 
 }  // namespace tenon

@@ -1,6 +1,6 @@
 #include "ops/tree_ensemble.h"
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 #include "onnx/ops/legacy_trees.h"
 
 namespace tenon {
@@ -91,17 +91,31 @@ void import_tree_ensemble(ImportNode& n) {
   n.finish(n.emit(OpId::TreeEnsemble, Params::of(params), std::move(inputs)));
 }
 
+bool write_tree_ensemble(NodeDraft& d) {
+  using Kind = AttributeInput::Kind;
+  d.remove("output");
+  for (size_t i : {tree::kRoots, tree::kFeatureIds, tree::kTrueIds, tree::kTrueLeafs, tree::kFalseIds,
+                   tree::kFalseLeafs, tree::kLeafTargets, tree::kMissingTracksTrue})
+    if (!d.move_to_attribute({i, tree::kInputNames[i]})) return false;
+  for (size_t i : {tree::kModes, tree::kSplits, tree::kLeafWeights, tree::kMembershipValues})
+    if (!d.move_to_attribute({i, tree::kInputNames[i], Kind::Tensor})) return false;
+  return true;
+}
+
 }  // namespace
 
 template <>
 void onnx_mapping<OpId::TreeEnsemble>(OnnxMap& map) {
   map.custom(kMlDomain, "TreeEnsemble", OpId::TreeEnsemble, import_tree_ensemble);
   map.custom(kMlDomain, "TreeEnsembleRegressor", OpId::TreeEnsemble, import_tree_ensemble_regressor);
+  map.way_back(OpId::TreeEnsemble, kMlDomain, "TreeEnsemble", write_tree_ensemble);
+  map.way_back(OpId::TreeEnsemble, kMlDomain, "TreeEnsembleRegressor", write_tree_ensemble_regressor);
 }
 
 template <>
 void onnx_mapping<OpId::TreeEnsembleClassifier>(OnnxMap& map) {
   map.custom(kMlDomain, "TreeEnsembleClassifier", OpId::TreeEnsembleClassifier, import_tree_ensemble_classifier);
+  map.way_back(OpId::TreeEnsembleClassifier, kMlDomain, "TreeEnsembleClassifier", write_tree_ensemble_classifier);
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "ops/activation.h"
 
+#include "onnx/node_draft.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/split.h"
@@ -35,6 +36,16 @@ void import_scaled_silu(ImportNode& n) {
   n.finish({emit::plain(n, OpId::Mul, scaled, emit::plain(n, OpId::Sigmoid, scaled))});
 }
 
+bool write_fast_gelu(NodeDraft& d) {
+  d.remove("approximate");
+  return true;
+}
+
+bool write_quick_gelu(NodeDraft& d) {
+  d.set_float("alpha", d.params<SwishParams>().alpha);
+  return true;
+}
+
 // The left half of X + bias, gated by the right one.
 void import_bias_split_gelu(ImportNode& n) {
   SplitParams halves;
@@ -60,6 +71,8 @@ void map_microsoft_activations(OnnxMap& map) {
   map.custom(kMicrosoftDomain, "BiasGelu", OpId::Gelu, import_bias_gelu);
   map.custom(kMicrosoftDomain, "FastGelu", OpId::Gelu, import_fast_gelu);
   map.custom(kMicrosoftDomain, "QuickGelu", OpId::Swish, import_quick_gelu);
+  map.way_back(OpId::Gelu, kMicrosoftDomain, "FastGelu", write_fast_gelu);
+  map.way_back(OpId::Swish, kMicrosoftDomain, "QuickGelu", write_quick_gelu);
   map.custom(kMicrosoftDomain, "ScaledSiLU", OpId::Sigmoid, import_scaled_silu);
   map.custom(kMicrosoftDomain, "BiasSplitGelu", OpId::Gelu, import_bias_split_gelu);
   map.custom(kMicrosoftDomain, "BiasAdd", OpId::Add, import_bias_add);

@@ -1,5 +1,6 @@
 // Ops of com.microsoft that are canonical ops of their own.
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
+#include "ops/tokenizer.h"
 
 namespace tenon {
 
@@ -21,6 +22,14 @@ void onnx_mapping<OpId::MurmurHash3>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::Tokenizer>(OnnxMap& map) {
   map.same(kMicrosoftDomain, "Tokenizer", OpId::Tokenizer);
+  // onnxruntime demands these.
+  map.way_back(OpId::Tokenizer, kMicrosoftDomain, "Tokenizer", [](NodeDraft& d) {
+    const auto& params = d.params<TokenizerParams>();
+    d.set_int("mark", params.mark ? 1 : 0);
+    d.set_int("mincharnum", params.mincharnum);
+    d.set_string("pad_value", params.pad_value);
+    return true;
+  });
 }
 
 template <>

@@ -1,4 +1,5 @@
 // What stands around attention: positions, running states and their gates.
+#include "onnx/node_draft.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
 #include "ops/rotary_embedding.h"
@@ -47,10 +48,19 @@ void import_causal_conv(ImportNode& n) {
   n.finish(n.emit(OpId::CausalConvWithState, n.read_params(OpId::CausalConvWithState), n.inputs(), 2));
 }
 
+// The contrib ops take positions before the caches.
+bool write_rotary_embedding(NodeDraft& d) {
+  d.remove("heads_from_cache");
+  d.inputs.resize(4, kNone);
+  d.inputs = {d.inputs[0], d.inputs[3], d.inputs[1], d.inputs[2]};
+  return true;
+}
+
 }  // namespace
 
 void map_microsoft_sequences(OnnxMap& map) {
   map.custom(kMicrosoftDomain, "RotaryEmbedding", OpId::RotaryEmbedding, import_rotary_embedding);
+  map.way_back(OpId::RotaryEmbedding, kMicrosoftDomain, "RotaryEmbedding", write_rotary_embedding);
   map.custom(kMicrosoftDomain, "CausalConvWithState", OpId::CausalConvWithState, import_causal_conv);
   map.same(kMicrosoftDomain, "LinearAttention", OpId::LinearAttention);
   map.custom(kMicrosoftDomain, "LinearAttentionGate", OpId::Softplus, import_linear_attention_gate);
@@ -59,6 +69,7 @@ void map_microsoft_sequences(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::MRotaryEmbedding>(OnnxMap& map) {
   map.custom(kMicrosoftDomain, "MRotaryEmbedding", OpId::MRotaryEmbedding, import_mrotary_embedding);
+  map.way_back(OpId::MRotaryEmbedding, kMicrosoftDomain, "MRotaryEmbedding", write_rotary_embedding);
 }
 
 }  // namespace tenon
