@@ -46,6 +46,10 @@ GraphExporter::GraphExporter(ModelExport& model, const Graph& graph, ValueNames 
   for (const auto& [inner, name] : names_) captured_.insert(inner);
   for (const GraphNode& node : graph_.nodes())
     if (node.group != kNone) group_nodes_[outermost(node.group)].push_back(node.id);
+  for (NodeId id = graph_.last_node(); id != kNone; id = graph_.previous_node(id))
+    if (std::ranges::none_of(graph_.node(id).outputs,
+                             [&](ValueId v) { return v != kNone && is_read(graph_.value(v), unread_); }))
+      unread_.insert(id);
 }
 
 Status GraphExporter::run(wire::Graph& out) {
@@ -174,7 +178,8 @@ std::optional<std::vector<GraphExporter::Written>> GraphExporter::spellings(cons
   std::vector<Written> found;
   for (NodeId n : nodes) {
     const GraphNode& node = graph_.node(n);
-    auto spelling = model_.speller.spell(graph_, node);
+    if (unread_.contains(n)) continue;
+    auto spelling = model_.speller.spell(graph_, node, unread_);
     const bool has_bodies =
         std::ranges::all_of(node.bodies, [&](const auto& body) { return body->wire || can_write(*body); });
     if (!spelling || !has_bodies) {
@@ -219,7 +224,8 @@ void GraphExporter::write_as_read(const Group& group) {
 // --- nodes ------------------------------------------------------------------------------------------------------
 
 Status GraphExporter::write_anew(const GraphNode& node) {
-  if (const auto spelling = model_.speller.spell(graph_, node)) return write(node, *spelling);
+  if (unread_.contains(node.id)) return {};
+  if (const auto spelling = model_.speller.spell(graph_, node, unread_)) return write(node, *spelling);
   model_.inexpressible.push_back(fmt::format("{} '{}'", op_def(node.op).name, node.name));
   return {};
 }
@@ -244,7 +250,8 @@ std::vector<wire::Bytes> GraphExporter::output_names(const GraphNode& node, cons
     if (!spelling.outputs[i])
       names.emplace_back("");
     else
-      names.push_back(node.outputs[i] == kNone ? model_.new_name(node.name) : name_of(node.outputs[i]));
+      names.push_back(i >= node.outputs.size() || node.outputs[i] == kNone ? model_.new_name(node.name)
+                                                                           : name_of(node.outputs[i]));
   }
   return names;
 }

@@ -77,6 +77,7 @@ class GraphExporter {
   const Graph& graph_;
   ValueNames names_;
   std::set<ValueId> captured_;
+  NodeSet unread_;                                            // nodes whose results only nodes among them read
   std::map<std::string, ValueId, std::less<>> outputs_;       // of the graph, by name
   std::map<std::string, ValueId, std::less<>> second_names_;  // that values have in the file beside their own
   std::vector<wire::Node> nodes_, constants_;

@@ -36,6 +36,8 @@ class OnnxMap {
   // an edit says; as the ONNX op of its own name with the same inputs and attributes; with these inputs as attributes.
   void attribute_inputs(OpId op, std::vector<AttributeInput> inputs);
   void way_back(OpId op, std::string_view domain, std::string_view op_type, DraftFunction edit);
+  // Outputs that the ONNX op always has, where the canonical op need not.
+  void least_outputs(OpId op, size_t count) { ways_back_[op].least_outputs = count; }
   // The attributes that hold the bodies, in the order of the bodies. Nodes with bodies are not read again: an op that
   // is written differently by version has an edit that tells.
   void bodies(OpId op, std::vector<std::string_view> attributes);
@@ -51,6 +53,7 @@ class OnnxMap {
     std::vector<AttributeInput> attribute_inputs;
     std::vector<WayBack> edits;
     std::vector<std::string_view> bodies;
+    size_t least_outputs = 1;
   };
   const WaysBack& ways_back(OpId op) const;
   size_t size() const { return entries_.size(); }

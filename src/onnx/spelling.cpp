@@ -26,12 +26,14 @@ bool same_constants(const Constant* a, const Constant* b) {
   return left.ok() && right.ok() && same_elements(*left, *right);
 }
 
-// The outputs that somebody reads, or that the file has a name for; the first in any case.
-std::vector<bool> wanted_outputs(const Graph& graph, const GraphNode& node, bool all) {
-  std::vector<bool> wanted(node.outputs.size());
-  for (size_t i = 0; i < wanted.size(); ++i) {
+// The outputs that something reads, that the file has a name for, and that the ONNX op cannot be without.
+std::vector<bool> wanted_outputs(const Graph& graph, const GraphNode& node, const NodeSet& unread, bool all) {
+  const size_t least = std::max<size_t>(onnx_map().ways_back(node.op).least_outputs, 1);
+  const bool is_variadic = op_def(node.op).outputs.max == kVariadic;
+  std::vector<bool> wanted(std::max(node.outputs.size(), least), true);
+  for (size_t i = least; i < wanted.size() && !all && !is_variadic; ++i) {
     const ValueId v = node.outputs[i];
-    wanted[i] = all || i == 0 || (v != kNone && (graph.value(v).in_file || !graph.value(v).uses.empty()));
+    wanted[i] = v != kNone && (graph.value(v).in_file || is_read(graph.value(v), unread));
   }
   while (!wanted.empty() && !wanted.back()) wanted.pop_back();
   return wanted;
@@ -106,6 +108,11 @@ class NodeAlone {
 
 }  // namespace
 
+bool is_read(const GraphValue& value, const NodeSet& unread) {
+  return std::ranges::any_of(value.uses,
+                             [&](const Use& use) { return use.node == kNone || !unread.contains(use.node); });
+}
+
 // One way to write a node that may be right.
 struct Speller::Form {
   std::string_view domain, op_type;
@@ -155,15 +162,16 @@ std::vector<Speller::Form> Speller::forms(const Graph& graph, const GraphNode& n
   return all;
 }
 
-std::optional<Spelling> Speller::spell(const Graph& graph, const GraphNode& node) const {
+std::optional<Spelling> Speller::spell(const Graph& graph, const GraphNode& node, const NodeSet& unread) const {
   for (const Form& form : forms(graph, node)) {
-    auto spelling = written(graph, node, form);
+    auto spelling = written(graph, node, unread, form);
     if (spelling && reads_back(graph, node, *spelling)) return spelling;
   }
   return std::nullopt;
 }
 
-std::optional<Spelling> Speller::written(const Graph& graph, const GraphNode& node, const Form& form) const {
+std::optional<Spelling> Speller::written(const Graph& graph, const GraphNode& node, const NodeSet& unread,
+                                         const Form& form) const {
   const OnnxMap::WaysBack& ways = onnx_map().ways_back(node.op);
   NodeDraft draft(graph, node, memory_);
   draft.domain = form.domain;
@@ -184,7 +192,7 @@ std::optional<Spelling> Speller::written(const Graph& graph, const GraphNode& no
                   std::move(draft.inputs),
                   std::move(draft.attributes),
                   std::move(draft.bodies),
-                  wanted_outputs(graph, node, form.all_outputs),
+                  wanted_outputs(graph, node, unread, form.all_outputs),
                   draft.params_to_read()};
 }
 

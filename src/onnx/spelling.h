@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_set>
 #include <vector>
@@ -20,19 +21,25 @@ struct Spelling {
   Params params;                         // what reading it gives
 };
 
+using NodeSet = std::set<NodeId>;
+
+// True when something besides these nodes reads the value.
+bool is_read(const GraphValue& value, const NodeSet& unread);
+
 // Finds spellings. A spelling counts only when reading it gives the canonical node again, so versions and defaults need
 // no table: a form that a version does not have is read as something else or not at all.
 class Speller {
  public:
   Speller(const ImportedModel& model, ExportMemory& memory);
 
-  // Nothing when no version that the model imports can say it.
-  std::optional<Spelling> spell(const Graph& graph, const GraphNode& node) const;
+  // Nothing when no version that the model imports can say it. unread: nodes that are not written.
+  std::optional<Spelling> spell(const Graph& graph, const GraphNode& node, const NodeSet& unread = {}) const;
 
  private:
   struct Form;
   std::vector<Form> forms(const Graph& graph, const GraphNode& node) const;
-  std::optional<Spelling> written(const Graph& graph, const GraphNode& node, const Form& form) const;
+  std::optional<Spelling> written(const Graph& graph, const GraphNode& node, const NodeSet& unread,
+                                  const Form& form) const;
   bool reads_back(const Graph& graph, const GraphNode& node, const Spelling& spelling) const;
   bool is_available(std::string_view domain, std::string_view op_type) const;
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 AXES = {
     "target": ("reference", "cpu"),
     "weights": ("inputs", "initializers"),
-    "form": ("memory", "reloaded", "swapped"),
+    "form": ("memory", "reloaded", "swapped", "respelled"),
     "threads": (1, 2),
 }
 

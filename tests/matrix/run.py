@@ -19,6 +19,8 @@ def session_options(combination):
 
 
 def open_session(model, combination):
+    if combination.form == "respelled":
+        model, _ = tenon.Model.load(model).respelled()
     artifact = tenon.compile(model, provider=combination.target)
     if combination.form == "reloaded":
         # The files may go once they are mapped.

@@ -34,6 +34,7 @@ void onnx_mapping<OpId::CumProd>(OnnxMap& map) {
 
 template <>
 void onnx_mapping<OpId::TopK>(OnnxMap& map) {
+  map.least_outputs(OpId::TopK, 2);
   map.attribute_inputs(OpId::TopK, {{1, "k", AttributeInput::Kind::Int}});
   map.custom(kOnnxDomain, "TopK", OpId::TopK, import_topk);
 }

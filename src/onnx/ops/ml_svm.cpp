@@ -64,6 +64,7 @@ bool write_svm_regressor(NodeDraft& d) {
 template <>
 void onnx_mapping<OpId::SVMClassifier>(OnnxMap& map) {
   map.custom(kMlDomain, "SVMClassifier", OpId::SVMClassifier, import_svm_classifier);
+  map.least_outputs(OpId::SVMClassifier, 2);
   map.way_back(OpId::SVMClassifier, kMlDomain, "SVMClassifier", write_weights);
 }
 

@@ -1,5 +1,5 @@
 // Ops that move or make elements and that are spelled alike in every version.
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 #include "onnx/ops/constant_numbers.h"
 #include "ops/select.h"
 
@@ -75,6 +75,7 @@ template <>
 void onnx_mapping<OpId::ScatterElements>(OnnxMap& map) {
   map.same(kOnnxDomain, "ScatterElements", OpId::ScatterElements);
   map.same(kOnnxDomain, "Scatter", OpId::ScatterElements);
+  map.way_back(OpId::ScatterElements, kOnnxDomain, "Scatter", [](NodeDraft& d) { return d.version < 11; });
 }
 
 template <>

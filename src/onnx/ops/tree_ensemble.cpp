@@ -115,6 +115,7 @@ void onnx_mapping<OpId::TreeEnsemble>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::TreeEnsembleClassifier>(OnnxMap& map) {
   map.custom(kMlDomain, "TreeEnsembleClassifier", OpId::TreeEnsembleClassifier, import_tree_ensemble_classifier);
+  map.least_outputs(OpId::TreeEnsembleClassifier, 2);
   map.way_back(OpId::TreeEnsembleClassifier, kMlDomain, "TreeEnsembleClassifier", write_tree_ensemble_classifier);
 }
 
