@@ -436,17 +436,6 @@ class Model {
     detail::check(tn_model_load_memory(nullptr, bytes.data(), bytes.size(), options.get(), &model));
     return Model(model);
   }
-  // The model with every node written anew, and what could not be, see tn_model_respell.
-  struct Respelled {
-    std::string model, report;
-  };
-  Respelled respelled() const {
-    char *data = nullptr, *report = nullptr;
-    size_t size = 0;
-    detail::check(tn_model_respell(get(), &data, &size, &report));
-    const detail::Owner<char, tn_string_release> owned(data);
-    return {std::string(data, size), detail::take_text(report)};
-  }
   void save(const std::string& path) const {
     detail::check(tn_model_save(get(), detail::c_text(path, "the path of a model")));
   }

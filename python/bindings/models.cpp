@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <tenon/respelled.hpp>
 
 #include "bindings.h"
 
@@ -71,7 +72,7 @@ void bind_models(nb::module_& m) {
            })
       .def("respelled",
            [](const LoadedModel& l) {
-             const auto respelled = alone([&] { return l.model.respelled(); });
+             const auto respelled = alone([&] { return tenon::respelled(l.model); });
              return nb::make_tuple(nb::bytes(respelled.model.data(), respelled.model.size()), respelled.report);
            })
       .def("describe", [](const LoadedModel& l,

@@ -2,9 +2,7 @@
 
 #include <map>
 #include <set>
-#include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "onnx/export.h"
 #include "onnx/spelling.h"

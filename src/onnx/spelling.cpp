@@ -6,6 +6,7 @@
 #include <cstring>
 #include <map>
 
+#include "onnx/graph_importer.h"
 #include "onnx/onnx_map.h"
 #include "onnx/op_versions.h"
 #include "weights/source_names.h"

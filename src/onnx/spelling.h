@@ -2,11 +2,9 @@
 
 #include <optional>
 #include <set>
-#include <string>
 #include <unordered_set>
-#include <vector>
 
-#include "onnx/graph_importer.h"
+#include "onnx/import.h"
 #include "onnx/node_draft.h"
 
 namespace tenon {

@@ -1,6 +1,6 @@
 // Models: from files and memory, options, metadata, what they say of themselves.
 #include <gmock/gmock.h>
-#include <tenon/tenon.hpp>
+#include <tenon/respelled.hpp>
 
 #include <cstddef>
 #include <filesystem>
@@ -26,6 +26,18 @@ TEST(Model, LoadsFromPathAndMemory) {
   EXPECT_EQ(model.to_memory(), bytes);
   EXPECT_EQ(error_of([&] { tenon::Model::load(path); }).code(), TN_NOT_FOUND);
   EXPECT_EQ(error_of([&] { tenon::Model::from_memory(bytes.substr(0, 40)); }).code(), TN_INVALID_MODEL);
+}
+
+TEST(Model, IsWrittenAnew) {
+  const tenon::RespelledModel respelled = tenon::respelled(tenon::Model::from_memory(onnx_text::linear()));
+  const tenon::Model again = tenon::Model::from_memory(respelled.model);
+  EXPECT_EQ(again.describe("graph"), tenon::Model::from_memory(onnx_text::linear()).describe("graph"));
+  EXPECT_THAT(respelled.report, HasSubstr(R"("kept":[])"));
+  EXPECT_THAT(respelled.report, HasSubstr(R"("respelled":3)"));
+
+  tn_status* status = tn_model_respell(nullptr, nullptr, nullptr, nullptr);
+  EXPECT_EQ(tn_status_code(status), TN_INVALID_ARGUMENT);
+  tn_status_release(status);
 }
 
 TEST(Model, SavesWhatItRead) {

@@ -133,6 +133,9 @@ def test_models(tmp_path):
     assert set(model.describe()) == {"summary"}
     model.save(tmp_path / "saved.onnx")
     assert (tmp_path / "saved.onnx").read_bytes() == model.to_bytes() == weighted()
+    respelled, report = model.respelled()
+    assert tenon.Model.load(respelled).describe(["ops", "weights"]) == model.describe(["ops", "weights"])
+    assert report == {"respelled": 1, "kept": []}
     again = tenon.Model.load(tmp_path / "saved.onnx", map=False)
     assert again.to_bytes() == weighted()
     with pytest.raises(tenon.Error, match="no_such_option"):

@@ -1,15 +1,11 @@
 #pragma once
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <string>
-#include <vector>
 
 #include "onnx/export.h"
-#include "onnx/import.h"
 #include "wire/onnx_write.h"
 
 namespace tenon {
