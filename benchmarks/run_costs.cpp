@@ -1,6 +1,6 @@
-// What a run costs beside its arithmetic: nanoseconds per run of the models given as arguments, through the C interface,
-// with buffers of the caller for inputs and outputs. Prints one line "path nanoseconds" each: the fastest of many
-// batches, as the others measure the neighbours.
+// What a run costs beside its arithmetic: nanoseconds per run of the models given as arguments, through the C
+// interface, with buffers of the caller for inputs and outputs. Prints one line "path nanoseconds" each: the fastest of
+// many batches, as the others measure the neighbours.
 #include <tenon/tenon.hpp>
 
 #include <algorithm>
@@ -28,7 +28,8 @@ double nanoseconds(const tenon::Session& session) {
   for (const tenon::Value& v : inputs) in.push_back(v.get());
   for (const tenon::Value& v : outputs) out.push_back(v.get());
   const auto run = [&] {
-    if (tn_status* status = tn_session_run(session.get(), nullptr, in.data(), in.size(), nullptr, out.data(), out.size())) {
+    if (tn_status* status =
+            tn_session_run(session.get(), nullptr, in.data(), in.size(), nullptr, out.data(), out.size())) {
       std::fprintf(stderr, "%s\n", tn_status_message(status));
       std::exit(1);
     }

@@ -20,7 +20,7 @@ namespace tenon {
 namespace {
 
 // Only what this runtime can run is opened.
-bool knows_family(std::string_view family) { return find_kernel(family).function != nullptr; }
+bool knows_family(std::string_view family) { return find_family(family) != nullptr; }
 
 // A context model that was read, with what keeps its strings alive.
 struct Face {

@@ -4,6 +4,13 @@
 
 namespace tenon {
 
+namespace {
+
+// At one step; working memory is there for so many.
+constexpr int kMostThreads = 64;
+
+}  // namespace
+
 Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr<const Program> program) {
   std::unique_ptr<WeightProgram> made(new WeightProgram(std::move(program)));
   for (size_t slot = 0; slot < made->slot_count(); ++slot) {
@@ -12,8 +19,8 @@ Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr
       const Type& type = made->result_type(slot);
       if (!type.is_tensor() || type.dtype == DType::Undefined || !type.shape || !is_static(*type.shape))
         return invalid_model("the expression of slot {} has no fixed type", slot);
-      // Sources have one shape, so there is one binding.
-      TN_ASSIGN_OR_RETURN(prepared, PreparedPlan::make(*expression, 1));
+      // Sources have one shape, so there is one binding. Exact kernels give the same bits with any instruction set.
+      TN_ASSIGN_OR_RETURN(prepared, PreparedPlan::make(*expression, {.cached_segments = 1, .threads = kMostThreads}));
     }
     made->prepared_.push_back(std::move(prepared));
   }
@@ -46,7 +53,7 @@ std::vector<bool> WeightProgram::watched_sources(size_t slot) const {
   if (is_source(slot)) return watched;
   const Plan& plan = *program_->weight_program[slot].expression;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!prepared_[slot]->kernel(i).watches_inputs) continue;
+    if (!prepared_[slot]->family(i).watches_inputs) continue;
     for (size_t source = 0; source < watched.size(); ++source)
       if (std::ranges::find(plan.steps[i].inputs, plan.inputs[source].value) != plan.steps[i].inputs.end())
         watched[source] = true;
@@ -54,20 +61,20 @@ std::vector<bool> WeightProgram::watched_sources(size_t slot) const {
   return watched;
 }
 
-Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result,
-                              const std::shared_ptr<MemoryBudget>& budget, ThreadPool* pool,
-                              std::atomic<bool>* not_finite, std::shared_ptr<Buffer>* scratch) const {
+Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result, ArenaPool& arenas,
+                              ThreadPool* pool, std::atomic<bool>* not_finite) const {
   static const Limits limits;
   RunState state;
   // Expressions read their sources as inputs, and no slots.
-  state.budget = budget;
+  state.budget = arenas.budget();
   state.limits = &limits;
   state.pool = pool;
   state.not_finite = not_finite;
-  std::shared_ptr<Buffer> own_scratch;
-  state.scratch = scratch ? scratch : &own_scratch;
-  const std::vector<OutputTarget> targets{result};
-  return run_plan(*prepared_[slot], state, std::move(sources), {}, targets).status();
+  std::vector<const Value*> inputs;
+  for (const Value& source : sources) inputs.push_back(&source);
+  const OutputTarget target = result;
+  Value none;
+  return run_plan(*prepared_[slot], state, arenas, inputs, std::span(&target, 1), std::span(&none, 1));
 }
 
 }  // namespace tenon

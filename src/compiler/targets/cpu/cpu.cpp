@@ -11,7 +11,7 @@ namespace {
 std::string family_of(OpId op) {
   const std::string name(op_def(op).name);
   const std::string fast = "cpu/" + name;
-  return find_kernel(fast).function ? fast : "reference/" + name;
+  return find_family(fast) ? fast : "reference/" + name;
 }
 
 }  // namespace
