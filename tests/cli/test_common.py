@@ -20,6 +20,7 @@ def command_line(command, model):
         "weights": ["weights", "list", model],
         "run": ["run", model, "--random"],
         "verify": ["verify", model],
+        "perf": ["perf", model, "--iterations", "1"],
         "inspect": ["inspect", model],
         "sys": ["sys"],
     }[command]
