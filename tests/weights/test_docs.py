@@ -1,5 +1,7 @@
-"""The examples of docs/weights.md, as they are written there, and what they leave behind."""
+"""The examples of docs/weights.md and docs/python.md, as they are written there, and what they leave behind."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -132,6 +134,14 @@ def run_python(number, folder):
     return (folder / "session.txt").read_text()
 
 
+def run_here(code, scope, folder):
+    """Runs code of a page in this process, in a folder; what it prints."""
+    printed = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+        exec(code, scope)
+    return printed.getvalue()
+
+
 COMPILE, RUN, REPLACE, BAKE, FILL, SWITCH, BUILD = range(7)
 # What is run: every task in every language that it has.
 EXAMPLES = [(number, language) for number, task in enumerate(TASKS) for language in LANGUAGES if blocks(task, language)]
@@ -167,6 +177,21 @@ def test_task(number, language, folder, programs):
         check_group(folder / name, weights)
     if (number, language) in DECODERS:
         check_file(folder / DECODERS[number, language], 1, TUNED)
+
+
+def test_examples_of_the_python_page(folder):
+    page = (ROOT / "docs" / "python.md").read_text()
+    [section] = [text for text in re.split(r"^## ", page, flags=re.M) if text.startswith("Compiled models")]
+    sessions = []
+    scope = {"tenon": tenon, "numpy": np}
+    for code in blocks(section, "python"):
+        shown = run_here(code, scope, folder)
+        sessions.append(scope["session"].run(None, {"x": np.ones((1, 16), np.float32)})[0])
+        assert "replaced" not in code or "4 replaced, 0 kept" in shown
+    for output, weights in zip(sessions, [BASE, TUNED, TUNED], strict=True):
+        check_output(output, 1, weights)
+    check_group(folder / "app", BASE)
+    check_group(folder / "tuned_app", TUNED)
 
 
 def test_examples_are_short():
