@@ -1,5 +1,7 @@
-"""The examples of docs/weights.md, as they are written there, and what they leave behind."""
+"""The examples of docs/weights.md and docs/python.md, as they are written there, and what they leave behind."""
 
+import contextlib
+import io
 import json
 import os
 import re
@@ -17,15 +19,20 @@ import tenon
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "weights.md").read_text()
-TASKS = re.split(r"^## (?=\d)", TEXT, flags=re.M)[1:]
+TASKS = [section for section in re.split(r"^## ", TEXT, flags=re.M) if section[0].isdigit()]
 BUILDING = TEXT.split("## Building")[1]
 LIBRARIES = Path(tenon.__file__).parent
 LANGUAGES = ("console", "cpp", "python")
 ROWS = {"prefill": 12, "decode": 1}
 
 
-def block(task, language):
-    return re.search(rf"```{language}\n(.*?)```", task, re.S).group(1)
+def blocks(text, language):
+    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+
+
+def block(text, language):
+    [found] = blocks(text, language)
+    return found
 
 
 def weights_of(seed):
@@ -111,7 +118,8 @@ def programs(made):
 
 def run_commands(number, folder):
     for line in block(TASKS[number], "console").splitlines():
-        subprocess.run(line.removeprefix("$ "), shell=True, cwd=folder, check=True, capture_output=True)
+        if line.startswith("$ "):  # the others show what a command prints
+            subprocess.run(line.removeprefix("$ "), shell=True, cwd=folder, check=True, capture_output=True)
 
 
 def run_program(number, folder, programs):
@@ -126,22 +134,36 @@ def run_python(number, folder):
     return (folder / "session.txt").read_text()
 
 
+def run_here(code, scope, folder):
+    """Runs code of a page in this process, in a folder; what it prints."""
+    printed = io.StringIO()
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
+        exec(code, scope)
+    return printed.getvalue()
+
+
+COMPILE, RUN, REPLACE, BAKE, FILL, SWITCH, BUILD = range(7)
+# What is run: every task in every language that it has.
+EXAMPLES = [(number, language) for number, task in enumerate(TASKS) for language in LANGUAGES if blocks(task, language)]
 # The weights that the session of a task has in the end.
-SESSIONS = [BASE, TUNED_WITH_BIAS, TUNED, TUNED, TUNED]
+SESSIONS = [BASE, BASE, TUNED_WITH_BIAS, TUNED, TUNED, TUNED, BASE]
 # Files that a task makes anew, and what they then hold.
-REMOVED = {0: "compiled", 2: "tuned"}
-GROUPS = {(0, "console"): ("compiled", BASE), (0, "cpp"): ("compiled", BASE), (0, "python"): ("compiled", BASE),
-          (2, "console"): ("tuned", TUNED), (2, "cpp"): ("tuned", TUNED), (2, "python"): ("tuned", TUNED),
-          (4, "console"): ("compiled", TUNED), (4, "cpp"): ("compiled", BASE), (4, "python"): ("compiled", BASE)}
-DECODERS = {(1, "console"): "tuned_ctx.onnx", (3, "console"): "filled_ctx.onnx"}
+REMOVED = {COMPILE: "compiled", BAKE: "tuned", BUILD: "compiled"}
+GROUPS = {(COMPILE, "console"): ("compiled", BASE), (COMPILE, "cpp"): ("compiled", BASE),
+          (COMPILE, "python"): ("compiled", BASE), (BAKE, "console"): ("tuned", TUNED), (BAKE, "cpp"): ("tuned", TUNED),
+          (BAKE, "python"): ("tuned", TUNED), (SWITCH, "console"): ("compiled", TUNED),
+          (SWITCH, "cpp"): ("compiled", BASE), (SWITCH, "python"): ("compiled", BASE),
+          (BUILD, "cpp"): ("compiled", BASE), (BUILD, "python"): ("compiled", BASE)}
+DECODERS = {(REPLACE, "console"): "tuned_ctx.onnx", (FILL, "console"): "filled_ctx.onnx"}
 
 
-def test_there_are_five_tasks():
-    assert len(TASKS) == 5
+def test_there_are_seven_tasks_in_three_languages():
+    assert len(TASKS) == 7
+    assert EXAMPLES == [(number, language) for number in range(7) for language in LANGUAGES
+                        if (number, language) != (BUILD, "console")]
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
-@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("number, language", EXAMPLES)
 def test_task(number, language, folder, programs):
     if number in REMOVED:
         shutil.rmtree(folder / REMOVED[number])
@@ -155,6 +177,21 @@ def test_task(number, language, folder, programs):
         check_group(folder / name, weights)
     if (number, language) in DECODERS:
         check_file(folder / DECODERS[number, language], 1, TUNED)
+
+
+def test_examples_of_the_python_page(folder):
+    page = (ROOT / "docs" / "python.md").read_text()
+    [section] = [text for text in re.split(r"^## ", page, flags=re.M) if text.startswith("Compiled models")]
+    sessions = []
+    scope = {"tenon": tenon, "numpy": np}
+    for code in blocks(section, "python"):
+        shown = run_here(code, scope, folder)
+        sessions.append(scope["session"].run(None, {"x": np.ones((1, 16), np.float32)})[0])
+        assert "replaced" not in code or "4 replaced, 0 kept" in shown
+    for output, weights in zip(sessions, [BASE, TUNED, TUNED], strict=True):
+        check_output(output, 1, weights)
+    check_group(folder / "app", BASE)
+    check_group(folder / "tuned_app", TUNED)
 
 
 def test_examples_are_short():
