@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/checked_math.h"
+#include "base/exact_math.h"
 #include "providers/reference/convolution.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
@@ -13,7 +14,7 @@ namespace tenon {
 
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double sigmoid(double x) { return 1 / (1 + exact::exp(-x)); }
 
 double activate(const FusedActivation& a, double x) {
   const double alpha = a.alpha, beta = a.beta;
@@ -27,17 +28,17 @@ double activate(const FusedActivation& a, double x) {
     case ActivationKind::LeakyRelu:
       return x < 0 ? alpha * x : x;
     case ActivationKind::Elu:
-      return x < 0 ? alpha * std::expm1(x) : x;
+      return x < 0 ? alpha * exact::expm1(x) : x;
     case ActivationKind::Sigmoid:
       return sigmoid(x);
     case ActivationKind::HardSigmoid:
       return std::clamp(alpha * x + beta, 0.0, 1.0);
     case ActivationKind::Tanh:
-      return std::tanh(x);
+      return exact::tanh(x);
     case ActivationKind::Gelu:
-      return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+      return 0.5 * x * (1 + exact::erf(x * std::sqrt(0.5)));
     case ActivationKind::GeluTanh:
-      return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+      return 0.5 * x * (1 + exact::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
     case ActivationKind::Silu:
       return x * sigmoid(alpha * x);
     case ActivationKind::HardSwish:
