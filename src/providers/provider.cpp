@@ -9,7 +9,13 @@ namespace tenon {
 
 Kernel find_kernel(std::string_view family) {
   constexpr std::string_view reference = "reference/", control = "control/", cpu = "cpu/";
-  if (family.starts_with(reference)) return {find_reference_kernel(family.substr(reference.size())), true};
+  if (family.starts_with(reference)) {
+    const auto op = op_from_name(family.substr(reference.size()));
+    if (!op) return {};
+    return {.function = find_reference_kernel(op_def(*op).name),
+            .one_element_per_byte = true,
+            .exact = op_def(*op).fits_weight_program()};
+  }
   // Control flow only moves whole values between sub-plans, so packed elements stay packed.
   if (family.starts_with(control)) return {find_reference_kernel(family.substr(control.size())), false};
   if (family.starts_with(cpu)) return find_cpu_kernel(family.substr(cpu.size()));

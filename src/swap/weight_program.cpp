@@ -2,7 +2,15 @@
 
 #include <algorithm>
 
+#include "tensor/canonical.h"
+
 namespace tenon {
+
+FamilyKind kind_of_family(std::string_view family) {
+  const Kernel kernel = find_kernel(family);
+  if (!kernel.function) return FamilyKind::Unknown;
+  return kernel.exact ? FamilyKind::Exact : FamilyKind::Known;
+}
 
 Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr<const Program> program) {
   std::unique_ptr<WeightProgram> made(new WeightProgram(std::move(program)));
@@ -63,11 +71,21 @@ Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const Ten
   state.budget = budget;
   state.limits = &limits;
   state.pool = pool;
-  state.not_finite = not_finite;
   std::shared_ptr<Buffer> own_scratch;
   state.scratch = scratch ? scratch : &own_scratch;
   const std::vector<OutputTarget> targets{result};
-  return run_plan(*prepared_[slot], state, std::move(sources), {}, targets).status();
+  std::atomic<bool> found{false};
+  state.not_finite = &found;
+  TN_RETURN_IF_ERROR(run_plan(*prepared_[slot], state, std::move(sources), {}, targets).status());
+  if (found && not_finite) not_finite->store(true, std::memory_order_relaxed);
+  if (found || !ends_in_watching_step(slot)) make_nans_canonical(result);
+  return {};
+}
+
+// Such a step moves and scales finite elements, which gives no NaN.
+bool WeightProgram::ends_in_watching_step(size_t slot) const {
+  const size_t steps = prepared_[slot]->plan().steps.size();
+  return steps > 0 && prepared_[slot]->kernel(steps - 1).watches_inputs;
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "providers/cpu/conv_shape.h"
 #include "providers/cpu/kernel.h"
+#include "providers/packed_activation.h"
 #include "providers/reference/kernel.h"
 
 namespace tenon {
@@ -14,7 +15,7 @@ constexpr int64_t kFewPositions = 16;
 Status run_cpu_packed_conv(KernelContext& c) {
   const auto& p = c.params<PackedConvParams>();
   ConvJob job;
-  TN_ASSIGN_OR_RETURN(job.activation, fused_activation(p.activation));
+  TN_ASSIGN_OR_RETURN(job.activation, packed_activation(c, p.activation));
   if (c.out(0).size() == 0) return {};
   TN_ASSIGN_OR_RETURN(job.shape, ConvShape::of(c.in(0).dims, c.out(0).dims, p));
   job.x = c.in(0).as<float>().data();

@@ -1,11 +1,11 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
-#include "ops/packed.h"
 #include "providers/cpu/finish.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/panel_product.h"
 #include "providers/cpu/scratch.h"
+#include "providers/packed_activation.h"
 
 namespace tenon {
 
@@ -19,7 +19,7 @@ constexpr int64_t kRowBlock = 84;
 
 Status run_cpu_packed_matmul(KernelContext& c) {
   const auto& p = c.params<PackedMatMulParams>();
-  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  TN_ASSIGN_OR_RETURN(const FusedActivation activation, packed_activation(c, p.activation));
   if (c.out(0).size() == 0) return {};
   const float *x = c.in(0).as<float>().data(), *packed = c.in(1).as<float>().data();
   const float* bias = c.has(2) ? c.in(2).as<float>().data() : nullptr;

@@ -4,7 +4,7 @@
 namespace tenon {
 
 Kernel find_cpu_kernel(std::string_view op_name) {
-  if (op_name == "PackPanels") return {.function = run_cpu_pack_panels, .watches_inputs = true};
+  if (op_name == "PackPanels") return {.function = run_cpu_pack_panels, .watches_inputs = true, .exact = true};
   if (op_name == "PackedMatMul") return {run_cpu_packed_matmul};
   if (op_name == "PackedConv") return {run_cpu_packed_conv};
   return {};

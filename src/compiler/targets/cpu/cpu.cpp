@@ -14,6 +14,12 @@ std::string family_of(OpId op) {
   return find_kernel(fast).function ? fast : "reference/" + name;
 }
 
+std::string exact_family_of(OpId op) {
+  const std::string name(op_def(op).name);
+  const std::string fast = "cpu/" + name;
+  return find_kernel(fast).exact ? fast : "reference/" + name;
+}
+
 }  // namespace
 
 Result<LoweredModel> lower_for_cpu(const Graph& graph) {
@@ -22,7 +28,7 @@ Result<LoweredModel> lower_for_cpu(const Graph& graph) {
   // Products merge when all have been claimed with what follows them.
   for (const Rule* rule : {&claim_products(), &merge_products()})
     TN_RETURN_IF_ERROR(rewrite(copy, std::span(rule, 1), log));
-  return lower(copy, {family_of, true});
+  return lower(copy, {family_of, exact_family_of, true});
 }
 
 }  // namespace tenon
