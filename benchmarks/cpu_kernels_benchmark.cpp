@@ -28,6 +28,7 @@ class BenchmarkRun final : public KernelServices {
   const std::shared_ptr<MemoryBudget>& budget() override { return budget_; }
   uint64_t random_stream() override { return 0; }
   Status count_iterations(int64_t) override { return {}; }
+  int threads() override { return pool_.workers() + 1; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override { pool_.parallel_for(chunks, body); }
   ThreadPool& pool() { return pool_; }
 
@@ -59,12 +60,13 @@ double fastest(benchmark::State& state, F f) {
 
 double call(benchmark::State& state, const char* family, const Params& params, const std::vector<Tensor>& inputs,
             const Tensor& output, BenchmarkRun& run) {
-  const Kernel kernel = find_kernel(family);
+  const KernelFamily& kernel = *find_family(family);
   std::vector<TensorView> in, out{output.view()};
   for (const Tensor& t : inputs) in.push_back(t.view());
   const std::vector<const Value*> boxed(in.size(), nullptr);
+  const auto bound = bind_kernel(kernel, {params, in, out, usable_isas().front()});
   return fastest(state, [&] {
-    const Status status = call_kernel(kernel, params, in, boxed, out, run);
+    const Status status = call_bound(*bound, kernel, params, in, boxed, out, run);
     if (!status.ok()) state.SkipWithError(status.to_string().c_str());
   });
 }
@@ -111,7 +113,7 @@ constexpr int64_t kLayers = 32, kOutputs = 512, kDepth = 4608;
 void pack(benchmark::State& state, const char* source, std::vector<int64_t> dims, bool scaled) {
   BenchmarkRun run(state.range(0));
   const Params params = Params::of(PackPanelsParams{.source = source});
-  const Kernel kernel = find_kernel("cpu/PackPanels");
+  const KernelFamily& kernel = *find_family("cpu/PackPanels");
   const Tensor scale = filled({kOutputs}, run);
   std::vector<Tensor> weights, packed;
   for (int64_t i = 0; i < kLayers; ++i) {

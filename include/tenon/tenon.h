@@ -101,11 +101,11 @@ TN_API void tn_options_release(tn_options* options);
  *            100,000 if that is more)
  *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what
  *            the machine or container has), loop_limit=N (iterations of all loops of a run; 10,000,000),
- *            cpu_isa=NAME (kernels of the whole process use at most this instruction set, one of "isas" in
- *            tn_system_json; not while sessions run)
- *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, threads=N (a run uses
- *            at most this many of its context's, the caller's included; 0: all), dim:NAME=N (a symbolic dimension of
- *            the model becomes a fixed one), denotation:NAME=N (the same for input dimensions with this denotation),
+ *            cpu_isa=NAME (kernels of its sessions use at most this instruction set, one of "isas" in tn_system_json;
+ *            without it the one that the environment variable TENON_CPU_ISA names, else the best)
+ *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, cpu_isa=NAME,
+ * threads=N (a run uses at most this many of its context's, the caller's included; 0: all), dim:NAME=N (a symbolic
+ * dimension of the model becomes a fixed one), denotation:NAME=N (the same for input dimensions with this denotation),
  *            keep_values=1|0 (every named value that the compiled model computes, outputs once more included, comes
  *            out after them in order of computation); of a model that is compiled already also those of artifact
  *   compile: provider=cpu|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a time),
@@ -592,7 +592,8 @@ TN_API void tn_run_follow(tn_run* run, const tn_run* leader);
 TN_API void tn_run_ask(tn_run* run, int (*must_stop)(void* user), void* user);
 /* Records the time of every step of the next run. */
 TN_API void tn_run_enable_profile(tn_run* run, int enable);
-/* Steps of the last profiled run: a JSON array of {name, kernel, start_us, duration_us}. */
+/* Steps of the last profiled run: a JSON array of {name, kernel, variant, depth, start_us, duration_us}; depth counts
+ * the sub-graphs around a step. */
 TN_API tn_status* tn_run_profile_json(const tn_run* run, char** json);
 
 /* Runs the model.

@@ -26,6 +26,7 @@ class Artifact:
 
     def __init__(self, native):
         self._native = native
+        self._cpu_isa = None
 
     @classmethod
     def load(cls, *paths, folder=None, map=True, verify_weights=False, source_dirs=()):
@@ -163,8 +164,8 @@ def compile(models, names=None, *, provider="cpu", sources="reference", defer_we
     initializers that are listed as inputs become weights.
 
     jobs: models that are compiled at a time. threads: how many compute what is made of weights; 0 is what the CPU quota
-    allows. cpu_isa: the instruction set that kernels use at most, one of `system()["cpu"]["isas"]`. It holds for the
-    whole process from then on, so set it before there are sessions."""
+    allows. cpu_isa: the instruction set that kernels use at most, also in sessions of the artifact that is returned; one
+    of `system()["cpu"]["isas"]`."""
     models = list(models) if isinstance(models, (list, tuple)) else [models]
     if not models:
         raise ValueError("there is no model to compile")
@@ -174,4 +175,6 @@ def compile(models, names=None, *, provider="cpu", sources="reference", defer_we
     options = settings(provider=provider, sources=sources, defer_weights=defer_weights, pin=as_names(pin, "pin"),
                        jobs=jobs)
     context = settings(threads=threads, cpu_isa=cpu_isa)
-    return Artifact(_tenon.Artifact.compile(names, native, options, context))
+    artifact = Artifact(_tenon.Artifact.compile(names, native, options, context))
+    artifact._cpu_isa = cpu_isa
+    return artifact

@@ -100,7 +100,10 @@ class InferenceSession:
         self._providers = {_providers.CPU: {}}
         self._metadata = self._model_path = None
         self._profile = Profile(options.profile_file_prefix) if options.enable_profiling else None
-        self._start(artifact._native.session(position, _native_settings(options, options._dims_by_name)), options, None)
+        settings = _native_settings(options, options._dims_by_name)
+        if artifact._cpu_isa:
+            settings.setdefault("cpu_isa", artifact._cpu_isa)
+        self._start(artifact._native.session(position, settings), options, None)
         return self
 
     def _start(self, native, options, model):

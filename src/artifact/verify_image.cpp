@@ -15,7 +15,7 @@ class ImageVerifier {
  public:
   ImageVerifier(const std::shared_ptr<const Image>& image, ThreadPool* pool)
       : image_(image), contents_(image->contents()), pool_(pool),
-        budget_(std::make_shared<MemoryBudget>(Limits().memory_bytes)) {}
+        arenas_(std::make_shared<MemoryBudget>(Limits().memory_bytes)) {}
 
   Result<ImageCheck> verify() {
     TN_RETURN_IF_ERROR(image_->verify_bytes());
@@ -76,7 +76,7 @@ class ImageVerifier {
     Tensor result = *inputs[0].tensor();
     if (!weights.is_source(slot)) {
       TN_ASSIGN_OR_RETURN(result, Tensor::allocate(weights.dtype(slot), weights.dims(slot), nullptr));
-      TN_RETURN_IF_ERROR(weights.compute(slot, std::move(inputs), result.view(), budget_, pool_));
+      TN_RETURN_IF_ERROR(weights.compute(slot, std::move(inputs), result.view(), arenas_, pool_));
     }
     ++check_.recomputed;
     if (packed.content != Hash128() && content_hash(result) != packed.content)
@@ -87,7 +87,7 @@ class ImageVerifier {
   std::shared_ptr<const Image> image_;
   const ArtifactContents& contents_;
   ThreadPool* pool_;
-  std::shared_ptr<MemoryBudget> budget_;
+  ArenaPool arenas_;
   std::set<int32_t> seen_;
   ImageCheck check_;
 };

@@ -23,14 +23,30 @@ void pause() {
 #endif
 }
 
+// Of the loop that this thread is at; -1: none.
+thread_local int place = -1;
+
+// For the time of a loop.
+class Place {
+ public:
+  explicit Place(int at) : outer_(place) { place = at; }
+  ~Place() { place = outer_; }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
+
+ private:
+  int outer_;
+};
+
 }  // namespace
 
 int ThreadPool::default_workers() { return std::max(0, static_cast<int>(cpu_info().quota) - 1); }
+int ThreadPool::place_in_loop() { return std::max(0, place); }
 
 ThreadPool::ThreadPool(int workers) {
   threads_.reserve(static_cast<size_t>(std::max(0, workers)));
   try {
-    for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { worker_loop(); });
+    for (int i = 0; i < workers; ++i) threads_.emplace_back([this, i] { worker_loop(static_cast<size_t>(i)); });
   } catch (const std::system_error&) {
     // The system gives no more threads; loops take those there are.
   }
@@ -54,39 +70,63 @@ void ThreadPool::Job::work() {
   }
 }
 
+ThreadPool::Desk* ThreadPool::take_desk() {
+  for (Desk& desk : desks_)
+    if (!desk.taken.load(std::memory_order_relaxed) && !desk.taken.exchange(true, std::memory_order_acquire))
+      return &desk;
+  return nullptr;
+}
+
 void ThreadPool::parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body, int max_helpers) {
   if (chunks <= 0) return;
-  const bool alone = chunks == 1 || max_helpers <= 0 || threads_.empty();
-  if (alone || busy_.exchange(true, std::memory_order_acquire)) {
+  const bool alone = chunks == 1 || max_helpers <= 0 || threads_.empty() || place >= 0;
+  Desk* const desk = alone ? nullptr : take_desk();
+  if (!desk) {
     for (int64_t i = 0; i < chunks; ++i) body(i);
     return;
   }
+  const Place caller(0);
   Job job{body, chunks, static_cast<uint32_t>(std::min<int64_t>(max_helpers, chunks - 1))};
-  job_ = &job;
-  gate_.store(kOpen, std::memory_order_release);
+  desk->job = &job;
+  desk->gate.store(kOpen, std::memory_order_release);
   epoch_.fetch_add(1);
   epoch_.notify_all();
   job.work();
   // Nobody enters any more; a worker that is inside finishes its chunk.
-  gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
-  for (int spins = 0; gate_.load(std::memory_order_acquire) != 0; ++spins) {
+  desk->gate.fetch_and(~kOpen, std::memory_order_acq_rel);
+  for (int spins = 0; desk->gate.load(std::memory_order_acquire) != 0; ++spins) {
     if (spins < 20000)
       pause();
     else
       std::this_thread::yield();
   }
-  busy_.store(false, std::memory_order_release);
+  desk->taken.store(false, std::memory_order_release);
   if (job.failure) std::rethrow_exception(std::move(job.failure));
 }
 
-bool ThreadPool::enter() {
-  uint32_t gate = gate_.load(std::memory_order_acquire);
-  while ((gate & kOpen) != 0) {
+bool ThreadPool::Desk::enter() {
+  uint32_t seen = gate.load(std::memory_order_acquire);
+  while ((seen & kOpen) != 0) {
     // Once inside, the job cannot go away, so its limit is read after entering.
-    if (!gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acq_rel)) continue;
-    if ((gate & ~kOpen) < job_->max_helpers) return true;
-    gate_.fetch_sub(1, std::memory_order_release);
+    if (!gate.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) continue;
+    if ((seen & ~kOpen) < job->max_helpers && job->next.load(std::memory_order_relaxed) < job->chunks) return true;
+    gate.fetch_sub(1, std::memory_order_release);
     return false;
+  }
+  return false;
+}
+
+bool ThreadPool::help_somebody(size_t first_desk) {
+  for (size_t i = 0; i < kDesks; ++i) {
+    Desk& desk = desks_[(first_desk + i) % kDesks];
+    if (!desk.enter()) continue;
+    {
+      // Helpers leave when no chunk is left, so that those who find one have different places within the limit.
+      const Place helper(desk.job->helpers.fetch_add(1, std::memory_order_relaxed) + 1);
+      desk.job->work();
+    }
+    desk.gate.fetch_sub(1, std::memory_order_release);
+    return true;
   }
   return false;
 }
@@ -101,15 +141,15 @@ uint32_t ThreadPool::wait_for_job(uint32_t seen) {
   }
 }
 
-void ThreadPool::worker_loop() {
+void ThreadPool::worker_loop(size_t index) {
   const DefaultFloatEnvironment environment;
   uint32_t seen = 0;
+  // Each begins its round elsewhere, so that callers at the same time get about equally many.
+  size_t first_desk = index;
   while (true) {
     seen = wait_for_job(seen);
     if (stopping_.load()) return;
-    if (!enter()) continue;
-    job_->work();
-    gate_.fetch_sub(1, std::memory_order_release);
+    while (help_somebody(first_desk)) first_desk = (first_desk + 1) % kDesks;
   }
 }
 

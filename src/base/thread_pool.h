@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <exception>
@@ -12,7 +13,7 @@
 namespace tenon {
 
 // Workers that help callers with loops. Whoever calls works too, so that a pool without workers, or one whose workers
-// are busy elsewhere, only makes a loop slower. Thread-safe.
+// are busy elsewhere, only makes a loop slower. Several callers share the workers. Thread-safe.
 class ThreadPool {
  public:
   // As many as the CPU quota leaves beside the caller.
@@ -26,10 +27,13 @@ class ThreadPool {
   int workers() const { return static_cast<int>(threads_.size()); }
 
   // Calls body(i) once for every i in [0, chunks) and returns when all calls have. Chunks are claimed in order by the
-  // caller and at most max_helpers workers. A call from inside a body, or while the workers help another caller, runs
-  // on this thread alone. When a call throws, chunks that nobody has begun are skipped and the first exception leaves
-  // parallel_for, on the caller's thread, after all helpers have left the body.
+  // caller and at most max_helpers workers. A call from inside a body runs on this thread alone. When a call throws,
+  // chunks that nobody has begun are skipped and the first exception leaves parallel_for, on the caller's thread, after
+  // all helpers have left the body.
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body, int max_helpers = std::numeric_limits<int>::max());
+
+  // Which of the threads at a loop this is: 0 for its caller, 1 to max_helpers for those who help. 0 outside of loops.
+  static int place_in_loop();
 
  private:
   struct Job {
@@ -37,22 +41,30 @@ class ThreadPool {
     int64_t chunks;
     uint32_t max_helpers;
     std::atomic<int64_t> next{0};
+    std::atomic<int> helpers{0};  // that came, whether or not they found a chunk
     std::atomic<bool> failed{false};
     std::exception_ptr failure{};  // written by whoever sets `failed`, read when all have left
     void work();
   };
+  // Where a caller offers its loop.
+  struct alignas(64) Desk {
+    std::atomic<bool> taken{false};
+    std::atomic<uint32_t> gate{0};  // whether workers may come in, and how many are inside
+    Job* job = nullptr;
+    bool enter();
+  };
+  // More callers at a time than this run their loops alone.
+  static constexpr size_t kDesks = 16;
 
-  void worker_loop();
+  Desk* take_desk();
+  bool help_somebody(size_t first_desk);
+  void worker_loop(size_t index);
   uint32_t wait_for_job(uint32_t seen);
-  bool enter();
 
   std::vector<std::thread> threads_;
-  std::atomic<bool> busy_{false};
+  std::array<Desk, kDesks> desks_;
   std::atomic<bool> stopping_{false};
-  // The job that is open to workers, how many are at it, and a count of jobs that sleepers watch.
-  Job* job_ = nullptr;
-  alignas(64) std::atomic<uint32_t> gate_{0};
-  alignas(64) std::atomic<uint32_t> epoch_{0};
+  alignas(64) std::atomic<uint32_t> epoch_{0};  // a count of jobs that sleepers watch
 };
 
 }  // namespace tenon

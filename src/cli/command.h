@@ -32,6 +32,7 @@ CommandInfo compile_command();
 CommandInfo weights_command();
 CommandInfo run_command();
 CommandInfo verify_command();
+CommandInfo perf_command();
 CommandInfo inspect_command();
 CommandInfo sys_command();
 

@@ -45,10 +45,15 @@ void InputFlags::declare(Arguments& arguments) {
   arguments.texts("-i,--input", inputs_, "NAME=FILE.npy|VALUE",
                   "an input: a NumPy file, a list ([[1, 2], [3, 4]]), or one element that fills the shape");
   arguments.text("--inputs", archive_, "FILE.npz", "inputs by name from a NumPy archive");
-  arguments.flag("--random", random_, "make up every input that is not given");
-  arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX,
-                    "seed of --random: the same one makes the same inputs (default: 0)");
-  arguments.needs("--seed", "--random");
+  if (random_) {
+    arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX,
+                      "seed of inputs that are not given: the same one makes the same inputs (default: 0)");
+  } else {
+    arguments.flag("--random", random_, "make up every input that is not given");
+    arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX,
+                      "seed of --random: the same one makes the same inputs (default: 0)");
+    arguments.needs("--seed", "--random");
+  }
   shapes_.declare(arguments);
   options_.declare(arguments, OptionFlags::Command::Runs);
 }

@@ -49,6 +49,8 @@ class InputFlags {
   InputFlags() = default;
   InputFlags(std::vector<std::string> inputs, ShapeFlags shapes)
       : shapes_(std::move(shapes)), inputs_(std::move(inputs)) {}
+  // For commands that need some inputs, whatever they are: without --random. Before declare().
+  void make_up_missing() { random_ = true; }
   void declare(Arguments& arguments);
   // One value per model input; those that have a default stay empty unless they are given.
   std::vector<tenon::Value> read(const tenon::Model& model, const std::vector<bool>& has_default,

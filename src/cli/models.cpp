@@ -71,4 +71,10 @@ tenon::Session make_session(const tenon::Context& context, const tenon::Model& m
   }
 }
 
+std::vector<bool> defaults_of(const tenon::Session& session) {
+  std::vector<bool> defaults;
+  for (size_t i = 0; i < session.input_count(); ++i) defaults.push_back(session.input_has_default(i));
+  return defaults;
+}
+
 }  // namespace cli

@@ -25,6 +25,9 @@ tenon::Context make_context(const Console& console);
 tenon::Session make_session(const tenon::Context& context, const tenon::Model& model, const std::string& path,
                             const tenon::Options& options, const Console& console);
 
+// By input, whether it has a default. The file of a compiled model does not tell; the session knows for every model.
+std::vector<bool> defaults_of(const tenon::Session& session);
+
 // Calls f; what the library refuses becomes a Failure with this code that names the file.
 template <class F>
 auto refusing(Exit code, const std::string& file, F&& f) {

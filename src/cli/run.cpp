@@ -58,13 +58,6 @@ class Run final : public Command {
   }
 
  private:
-  // The file of a compiled model does not tell which inputs have a default; the session knows for every model.
-  static std::vector<bool> defaults_of(const tenon::Session& session) {
-    std::vector<bool> defaults;
-    for (size_t i = 0; i < session.input_count(); ++i) defaults.push_back(session.input_has_default(i));
-    return defaults;
-  }
-
   // Steps as "complete" events of the trace event format.
   static std::string trace(const tenon::Run& run) {
     Json events(Json::Array{});

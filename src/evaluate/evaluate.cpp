@@ -35,8 +35,8 @@ Result<Tensor> evaluate(const Graph& graph, ValueId v) {
   TN_RETURN_IF_ERROR(check_exactness(*program, kind_of_family));
   TN_ASSIGN_OR_RETURN(const auto weights, WeightProgram::make(std::move(program)));
   TN_ASSIGN_OR_RETURN(Tensor result, Tensor::allocate(weights->dtype(0), weights->dims(0), nullptr));
-  const auto budget = std::make_shared<MemoryBudget>(Limits().memory_bytes);
-  TN_RETURN_IF_ERROR(weights->compute(0, std::move(inputs), result.view(), budget, nullptr));
+  ArenaPool arenas(std::make_shared<MemoryBudget>(Limits().memory_bytes));
+  TN_RETURN_IF_ERROR(weights->compute(0, std::move(inputs), result.view(), arenas, nullptr));
   return result;
 }
 

@@ -1,12 +1,14 @@
 // Binding: concrete shapes through the ops' own rules, then memory by lifetime.
 #include <algorithm>
 #include <cstring>
+#include <list>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/checked_math.h"
 #include "executor/arena_blocks.h"
-#include "executor/frame.h"
+#include "executor/bind.h"
 #include "executor/within_memory.h"
 #include "ops/infer.h"
 
@@ -49,10 +51,12 @@ std::optional<std::vector<Dim>> integer_elements(const TensorView& view) {
   return result;
 }
 
+size_t index(PlanValueId v) { return static_cast<size_t>(v); }
+
 class SegmentBinder {
  public:
-  SegmentBinder(const PreparedPlan& plan, size_t start, const Frame& frame)
-      : prepared_(plan), plan_(plan.plan()), start_(start), frame_(frame) {}
+  SegmentBinder(const PreparedPlan& plan, size_t start, std::span<const Cell> cells)
+      : prepared_(plan), plan_(plan.plan()), start_(start), cells_(cells) {}
 
   Result<std::shared_ptr<const Segment>> bind() {
     auto segment = std::make_shared<Segment>();
@@ -62,12 +66,14 @@ class SegmentBinder {
       auto placed = within_memory([&] { return bind_step(s); });
       if (!placed.ok()) return std::move(placed).status().in(place_of(plan_.steps[s]));
       if (!*placed) break;
-      segment->placed.push_back(std::move(**placed));
+      segment->steps.push_back(std::move(**placed));
     }
     if (s == start_ && s < plan_.steps.size())
       return error(Code::Internal, "the shapes cannot be found").in(place_of(plan_.steps[s]));
     segment->end = s;
     TN_RETURN_IF_ERROR(place(*segment));
+    segment->types = types_key(prepared_, start_, cells_);
+    for (PlanValueId v : reads_) segment->contents.push_back({v, std::string(content_of(cells_[index(v)]))});
     return std::shared_ptr<const Segment>(std::move(segment));
   }
 
@@ -125,46 +131,46 @@ class SegmentBinder {
 
   // The cell of a value that was made before this segment.
   const Cell* existing(PlanValueId v) const {
-    const Cell& cell = frame_.cells[static_cast<size_t>(v)];
+    const Cell& cell = cells_[index(v)];
     return types_.contains(v) || !cell.ready() ? nullptr : &cell;
   }
 
   void note_read(PlanValueId v) {
-    // What is the same in every run needs no place in the key.
-    if (!prepared_.is_fixed(v)) prepared_.add_content_key(start_, v);
+    // What is the same in every run need not be compared.
+    if (!prepared_.is_fixed(v)) reads_.insert(v);
   }
 
   // The type of a step's input, or null when it is still open.
   const Type* input_type(PlanValueId v) {
     if (auto it = types_.find(v); it != types_.end())
       return it->second.shape || it->second.kind == Type::Kind::Unknown ? shaped(it->second) : nullptr;
-    const Cell& cell = frame_.cells[static_cast<size_t>(v)];
+    const Cell& cell = cells_[index(v)];
     if (!cell.ready()) return nullptr;
     Type type = cell.view.dtype != DType::Undefined ? Type::tensor(cell.view.dtype, to_shape(cell.view.dims))
-                                                    : cell.boxed.type();
+                                                    : cell.value()->type();
     return &(outside_types_[v] = std::move(type));
   }
   static const Type* shaped(const Type& type) { return type.shape && is_static(*type.shape) ? &type : nullptr; }
 
   // Nothing when the segment must end before this step.
-  Result<std::optional<std::vector<PlacedValue>>> bind_step(size_t s) {
+  Result<std::optional<PlacedStep>> bind_step(size_t s) {
     const Step& step = plan_.steps[s];
     std::vector<const Type*> inputs;
     for (PlanValueId v : step.inputs) {
       const Type* type = v == kNoValue ? nullptr : input_type(v);
-      if (v != kNoValue && !type) return std::optional<std::vector<PlacedValue>>();
+      if (v != kNoValue && !type) return std::optional<PlacedStep>();
       inputs.push_back(type);
     }
     for (const auto& body : step.bodies)
       for (const Capture& c : body->captures)
-        if (!input_type(c.outer)) return std::optional<std::vector<PlacedValue>>();
+        if (!input_type(c.outer)) return std::optional<PlacedStep>();
 
     Knowledge knowledge(*this, step);
     InferContext context(step.op, step.params, std::move(inputs), step.outputs.size(), knowledge);
     if (!op_def(step.op).has_bodies) {
       Status status = infer_op(context);
       // Without a content that it asked for, a rule has not checked everything.
-      if (knowledge.missed && s > start_) return std::optional<std::vector<PlacedValue>>();
+      if (knowledge.missed && s > start_) return std::optional<PlacedStep>();
       TN_RETURN_IF_ERROR(std::move(status));
       for (const Type& type : context.outputs())
         if (type.is_tensor() && type.dtype == DType::Undefined) return invalid_model("an output has no element type");
@@ -172,13 +178,74 @@ class SegmentBinder {
       if (!op_def(step.op).decides_output_size && has_open_output(context))
         return error(Code::ResourceLimit, "a shape depends on an input that has too many elements to be one");
     }
-    std::vector<PlacedValue> placed;
+    PlacedStep placed;
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       if (step.outputs[i] == kNoValue) continue;
-      placed.push_back(place_value(step.outputs[i], context.outputs()[i]));
+      placed.outputs.push_back(place_value(step.outputs[i], context.outputs()[i]));
       if (context.output_values()[i]) known_[step.outputs[i]] = std::move(*context.output_values()[i]);
     }
+    TN_RETURN_IF_ERROR(bind_kernel_of(s, placed));
     return std::optional(std::move(placed));
+  }
+
+  Status bind_kernel_of(size_t s, PlacedStep& placed) {
+    const Step& step = plan_.steps[s];
+    const KernelFamily& family = prepared_.family(s);
+    const StepViews views = views_of(step);
+    TN_ASSIGN_OR_RETURN(placed.kernel,
+                        bind_kernel(family, {step.params, views.inputs, views.outputs, prepared_.options().isa}));
+    placed.kind = kind_of(step, placed, views);
+    if (placed.kind != PlacedStep::Kind::Plain || !family.one_element_per_byte) return {};
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (is_sub_byte(views.inputs[i].dtype)) placed.spread.push_back({i, false});
+    for (size_t i = 0; i < step.outputs.size(); ++i)
+      if (is_sub_byte(views.outputs[i].dtype)) placed.spread.push_back({i, true});
+    return {};
+  }
+
+  // The dtypes and dims of a step's tensors. Undefined: absent, no tensor, or of a shape that is still open.
+  struct StepViews {
+    std::vector<TensorView> inputs, outputs;
+    std::list<std::vector<int64_t>> dims;
+  };
+  StepViews views_of(const Step& step) {
+    StepViews views;
+    const auto add = [&](std::vector<TensorView>& list, PlanValueId v) {
+      TensorView& view = list.emplace_back();
+      const Type* type = v == kNoValue ? nullptr : input_type(v);
+      if (!type || !type->is_tensor() || !type->shape) return;
+      auto& dims = views.dims.emplace_back();
+      for (const Dim& d : *type->shape) dims.push_back(d.value());
+      view = {type->dtype, dims, nullptr};
+    };
+    for (PlanValueId v : step.inputs) add(views.inputs, v);
+    for (PlanValueId v : step.outputs) add(views.outputs, v);
+    return views;
+  }
+
+  PlacedStep::Kind kind_of(const Step& step, const PlacedStep& placed, const StepViews& views) {
+    using Place = PlacedValue::Place;
+    const auto numbers = [](const TensorView& v) { return v.dtype != DType::Undefined && v.dtype != DType::String; };
+    if (!step.bodies.empty()) return PlacedStep::Kind::General;
+    for (size_t i = 0; i < step.inputs.size(); ++i)
+      if (step.inputs[i] != kNoValue && !numbers(views.inputs[i])) return PlacedStep::Kind::General;
+    for (const PlacedValue& p : placed.outputs)
+      if (p.place != Place::Arena && p.place != Place::Output) return PlacedStep::Kind::General;
+    return is_huge_nothing(views, placed) ? PlacedStep::Kind::Nothing : PlacedStep::Kind::Plain;
+  }
+
+  // True when all results are empty and come from extents that only an empty tensor can have: loops over the others of
+  // its axes would not end.
+  static bool is_huge_nothing(const StepViews& views, const PlacedStep& placed) {
+    constexpr double kMostLoops = 1e10;
+    for (const PlacedValue& p : placed.outputs)
+      if (count_of(p.dims) != 0) return false;
+    const auto is_huge = [](const TensorView& view) {
+      double loops = 1;
+      for (int64_t d : view.dims) loops *= static_cast<double>(std::max<int64_t>(d, 1));
+      return view.dtype != DType::Undefined && view.size() == 0 && loops > kMostLoops;
+    };
+    return std::ranges::any_of(views.inputs, is_huge) || std::ranges::any_of(views.outputs, is_huge);
   }
 
   static bool has_open_output(InferContext& context) {
@@ -206,31 +273,87 @@ class SegmentBinder {
     return placed;
   }
 
-  // By lifetime: a block is free again after the last step that reads it.
+  // A piece of the arena, and the last step that needs it.
+  struct Block {
+    int64_t offset = 0, size = 0;
+    size_t last = 0;
+    bool free = false;
+  };
+
+  // By lifetime: a block is free again after the last step that reads what is in it.
   Status place(Segment& segment) {
-    struct Block {
-      int64_t offset, size;
-    };
-    const size_t steps = segment.placed.size();
-    std::vector<std::vector<Block>> dying(steps);  // after which step of the segment
+    const size_t steps = segment.steps.size();
+    std::vector<std::vector<std::shared_ptr<Block>>> dying(steps + 1);  // blocks to look at after a step
+    std::map<PlanValueId, std::shared_ptr<Block>> blocks;
     ArenaBlocks arena;
     for (size_t i = 0; i < steps; ++i) {
+      const size_t s = segment.begin + i;
+      PlacedStep& step = segment.steps[i];
       if (i > 0)
-        for (const Block& block : dying[i - 1]) arena.give_back(block.offset, block.size);
-      for (PlacedValue& p : segment.placed[i]) {
+        for (const auto& block : dying[i - 1])
+          // Several values may lie in one.
+          if (block->last < s && !std::exchange(block->free, true)) arena.give_back(block->offset, block->size);
+      for (PlacedValue& p : step.outputs) {
         if (p.place != PlacedValue::Place::Arena) continue;
         auto size = arena_size(p);
-        if (!size.ok()) return std::move(size).status().in(place_of(plan_.steps[segment.begin + i]));
-        p.offset = arena.take(*size);
-        if (arena.bytes() > kMaxTensorBytes)
-          return error(Code::ResourceLimit, "the values are too large together")
-              .in(place_of(plan_.steps[segment.begin + i]));
-        const size_t last = std::max(segment.begin + i, prepared_.last_use(p.value)) - segment.begin;
-        if (last < steps) dying[last].push_back({p.offset, *size});
+        if (!size.ok()) return std::move(size).status().in(place_of(plan_.steps[s]));
+        const size_t last = std::max(s, prepared_.last_use(p.value));
+        std::shared_ptr<Block> block = &p == step.outputs.data() ? block_to_reuse(step, s, *size, blocks) : nullptr;
+        if (!block) block = std::make_shared<Block>(Block{arena.take(*size), *size, 0});
+        block->last = std::max(block->last, last);
+        blocks[p.value] = block;
+        p.offset = block->offset;
+        dying[std::min(last - segment.begin, steps)].push_back(block);
       }
+      const auto take_for_step = [&](int64_t bytes) {
+        auto block = std::make_shared<Block>(Block{arena.take(bytes), bytes, s});
+        dying[i].push_back(block);
+        return block->offset;
+      };
+      if (const int64_t bytes = step.kernel.state.scratch_bytes; bytes > 0) {
+        step.kernel.state.scratch_bytes = (bytes + 63) / 64 * 64;
+        step.scratch_offset = take_for_step(step.kernel.state.scratch_bytes * prepared_.options().threads);
+      }
+      for (SpreadValue& spread : step.spread) {
+        const Step& of = plan_.steps[s];
+        const Type* type = input_type((spread.is_output ? of.outputs : of.inputs)[spread.position]);
+        spread.offset = take_for_step((element_count(*type->shape).value() + 2 * 64 - 1) / 64 * 64);
+      }
+      if (arena.bytes() > kMaxTensorBytes)
+        return error(Code::ResourceLimit, "the values are too large together").in(place_of(plan_.steps[s]));
+      for (PlanValueId v : prepared_.dead_after(s))
+        if (!blocks.contains(v)) step.dead.push_back(v);
     }
     segment.arena_bytes = arena.bytes();
     return {};
+  }
+
+  // The memory of an input that the first output of the step may lie in, or null.
+  std::shared_ptr<Block> block_to_reuse(PlacedStep& placed, size_t s, int64_t size,
+                                        const std::map<PlanValueId, std::shared_ptr<Block>>& blocks) {
+    const Step& step = plan_.steps[s];
+    const InPlace how = op_def(step.op).in_place;
+    if (how == InPlace::No || placed.kind != PlacedStep::Kind::Plain || !placed.spread.empty()) return nullptr;
+    const PlacedValue& out = placed.outputs[0];
+    for (PlanValueId v : step.inputs) {
+      if (v == kNoValue) continue;
+      const auto found = blocks.find(v);
+      const Type* type = found == blocks.end() ? nullptr : input_type(v);
+      if (type && type->dtype == out.dtype) {
+        if (how == InPlace::SameElements) {
+          // Others may go on reading it.
+          placed.kind = PlacedStep::Kind::Nothing;
+          return found->second;
+        }
+        if (found->second->last == s && found->second->size == size && same_dims(*type->shape, out.dims))
+          return found->second;
+      }
+      if (how == InPlace::SameElements) break;  // the first input alone has the elements
+    }
+    return nullptr;
+  }
+  static bool same_dims(const Shape& shape, const std::vector<int64_t>& dims) {
+    return std::ranges::equal(shape, dims, [](const Dim& a, int64_t b) { return a.value() == b; });
   }
 
   Result<int64_t> arena_size(const PlacedValue& p) const {
@@ -246,41 +369,49 @@ class SegmentBinder {
   const PreparedPlan& prepared_;
   const Plan& plan_;
   size_t start_;
-  const Frame& frame_;
+  std::span<const Cell> cells_;
   std::map<PlanValueId, Type> types_;          // made in this segment
   std::map<PlanValueId, Type> outside_types_;  // made before
   std::map<PlanValueId, std::vector<Dim>> known_;
+  std::set<PlanValueId> reads_;  // values whose contents decided something
   int fresh_ = 0;
 };
+
+}  // namespace
+
+Result<std::shared_ptr<const Segment>> bind_segment(const PreparedPlan& plan, size_t start,
+                                                    std::span<const Cell> cells) {
+  return SegmentBinder(plan, start, cells).bind();
+}
 
 void append_type(std::string& key, const Cell& cell) {
   if (cell.view.dtype != DType::Undefined) {
     key += static_cast<char>(cell.view.dtype);
     key += static_cast<char>(cell.view.dims.size());
     key.append(reinterpret_cast<const char*>(cell.view.dims.data()), cell.view.dims.size() * sizeof(int64_t));
-  } else {
-    key += '\0';
-    key += cell.boxed.type().to_string();
-    key += ';';
+    return;
   }
+  key += '\0';
+  if (const Value* value = cell.value()) key += value->type().to_string();
+  key += ';';
 }
 
-}  // namespace
-
-Result<std::shared_ptr<const Segment>> bind_segment(const PreparedPlan& plan, size_t start, const Frame& frame) {
-  return SegmentBinder(plan, start, frame).bind();
-}
-
-std::string segment_key(const PreparedPlan& plan, size_t start, const Frame& frame) {
+std::string types_key(const PreparedPlan& plan, size_t start, std::span<const Cell> cells) {
   std::string key(reinterpret_cast<const char*>(&start), sizeof start);
-  for (PlanValueId v : plan.live_into(start)) append_type(key, frame.cells[static_cast<size_t>(v)]);
-  for (PlanValueId v : plan.content_keys(start)) {
-    const TensorView& view = frame.cells[static_cast<size_t>(v)].view;
-    key += '#';
-    if (view.data && view.dtype != DType::String)
-      key.append(static_cast<const char*>(view.data), static_cast<size_t>(view.bytes()));
-  }
+  for (PlanValueId v : plan.live_into(start)) append_type(key, cells[static_cast<size_t>(v)]);
   return key;
+}
+
+std::string_view content_of(const Cell& cell) {
+  const TensorView& view = cell.view;
+  if (!view.data || view.dtype == DType::String) return {};
+  return {static_cast<const char*>(view.data), static_cast<size_t>(view.bytes())};
+}
+
+bool holds_for(const Segment& segment, std::span<const Cell> cells) {
+  return std::ranges::all_of(segment.contents, [&](const Segment::Content& content) {
+    return content_of(cells[static_cast<size_t>(content.value)]) == content.bytes;
+  });
 }
 
 }  // namespace tenon

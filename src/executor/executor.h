@@ -1,18 +1,20 @@
 #pragma once
 
+#include <optional>
 #include <span>
-#include <vector>
 
-#include "executor/frame.h"
+#include "executor/prepared_plan.h"
+#include "executor/run_state.h"
 
 namespace tenon {
 
 // Where an output of a run goes: the caller's dense memory, or (empty) memory of Tenon's.
 using OutputTarget = std::optional<TensorView>;
 
-// Runs a plan. inputs: one per plan input (an empty Value takes the input's default slot); captures: one per capture.
-// Returns one Value per plan output; an output that went to the caller's memory comes back as a view of it.
-Result<std::vector<Value>> run_plan(const PreparedPlan& plan, RunState& state, std::vector<Value> inputs,
-                                    std::vector<Value> captures, std::span<const OutputTarget> targets = {});
+// Runs a plan. inputs: one per plan input (null takes the input's default slot); the values must stay until the end.
+// results: one per plan output; an output that went to the caller's memory comes back as a view of it. The state needs
+// no arena of its own: runs take theirs from `arenas`.
+Status run_plan(const PreparedPlan& plan, RunState& state, ArenaPool& arenas, std::span<const Value* const> inputs,
+                std::span<const OutputTarget> targets, std::span<Value> results);
 
 }  // namespace tenon

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "executor/plan_run.h"
 #include "plan/fixed_sources.h"
 #include "plan/plan_check.h"
 
@@ -20,30 +21,32 @@ std::shared_ptr<const std::vector<bool>> fixed_slots(const Program& program) {
 
 bool PreparedPlan::is_fixed(PlanValueId value) const {
   const PlanValue& v = plan_.values[static_cast<size_t>(value)];
-  return v.storage == Storage::Slot && fixed_slots_ && (*fixed_slots_)[static_cast<size_t>(v.slot)];
+  return v.storage == Storage::Slot && options_.fixed_slots && (*options_.fixed_slots)[static_cast<size_t>(v.slot)];
 }
 
-Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, int64_t cached_segments,
-                                                         const std::shared_ptr<const std::vector<bool>>& fixed_slots) {
+Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, const BindOptions& options) {
   std::unique_ptr<PreparedPlan> prepared(new PreparedPlan(plan));
-  prepared->fixed_slots_ = fixed_slots;
-  prepared->capacity_ = static_cast<size_t>(std::max<int64_t>(1, cached_segments));
+  prepared->options_ = options;
   for (const Step& step : plan.steps) {
     TN_RETURN_IF_ERROR(check_signature(step).in(place_of(step)));
-    Kernel kernel = find_kernel(step.family);
-    if (!kernel.function)
+    const KernelFamily* family = find_family(step.family);
+    if (!family)
       return error(Code::Incompatible, "no kernel family '{}' in this version; compile the model again", step.family)
           .in(place_of(step));
-    prepared->kernels_.push_back(kernel);
+    prepared->families_.push_back(family);
     auto& bodies = prepared->bodies_.emplace_back();
     for (const auto& body : step.bodies) {
-      TN_ASSIGN_OR_RETURN(auto prepared_body, make(*body, cached_segments, fixed_slots));
+      TN_ASSIGN_OR_RETURN(auto prepared_body, make(*body, options));
       bodies.push_back(std::move(prepared_body));
     }
   }
   prepared->find_lifetimes();
   return prepared;
 }
+
+// Where runs are a complete type.
+PreparedPlan::PreparedPlan(const Plan& plan) : plan_(plan) {}
+PreparedPlan::~PreparedPlan() = default;
 
 void PreparedPlan::find_lifetimes() {
   const size_t count = plan_.values.size();
@@ -83,49 +86,45 @@ std::vector<PlanValueId> PreparedPlan::live_into(size_t step) const {
   return live;
 }
 
-std::shared_ptr<const Segment> PreparedPlan::find_segment(const std::string& key) const {
-  std::lock_guard lock(mutex_);
-  auto it = index_.find(key);
-  if (it == index_.end()) return nullptr;
-  recent_.splice(recent_.begin(), recent_, it->second);
-  return it->second->second;
-}
-
-void PreparedPlan::keep_segment(const std::string& key, std::shared_ptr<const Segment> segment) const {
-  std::lock_guard lock(mutex_);
-  if (index_.contains(key)) return;
-  recent_.emplace_front(key, std::move(segment));
-  index_[key] = recent_.begin();
-  if (recent_.size() > capacity_) {
-    index_.erase(recent_.back().first);
-    recent_.pop_back();
+std::shared_ptr<const Segment> PreparedPlan::find_segment(const std::string& types,
+                                                          FunctionRef<bool(const Segment&)> fits) const {
+  const std::lock_guard lock(mutex_);
+  const auto [first, last] = index_.equal_range(types);
+  for (auto it = first; it != last; ++it) {
+    if (!fits(**it->second)) continue;
+    recent_.splice(recent_.begin(), recent_, it->second);
+    return *it->second;
   }
+  return nullptr;
 }
 
-void PreparedPlan::release_idle_arenas() const {
-  std::vector<std::shared_ptr<Buffer>> released;  // freed without the locks
-  {
-    const std::lock_guard lock(mutex_);
-    for (const auto& [key, segment] : recent_) {
-      const std::lock_guard arena_lock(segment->arena_mutex);
-      std::ranges::move(segment->free_arenas, std::back_inserter(released));
-      segment->free_arenas.clear();
-    }
+void PreparedPlan::keep_segment(std::shared_ptr<const Segment> segment) const {
+  const std::lock_guard lock(mutex_);
+  recent_.push_front(segment);
+  index_.emplace(segment->types, recent_.begin());
+  if (recent_.size() <= static_cast<size_t>(std::max<int64_t>(1, options_.cached_segments))) return;
+  const auto [first, last] = index_.equal_range(recent_.back()->types);
+  index_.erase(std::find_if(first, last, [&](const auto& entry) { return *entry.second == recent_.back(); }));
+  recent_.pop_back();
+}
+
+std::unique_ptr<PlanRun> PreparedPlan::take_run(FunctionRef<bool(const PlanRun&)> fits) const {
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) return nullptr;
+  auto found = std::find_if(idle_.rbegin(), idle_.rend(), [&](const auto& run) { return fits(*run); });
+  if (found == idle_.rend()) {
+    // As long as there is room, a new one leaves those for other shapes as they are.
+    if (idle_.size() < static_cast<size_t>(std::max<int64_t>(1, options_.cached_segments))) return nullptr;
+    found = std::prev(idle_.rend());
   }
-  for (const auto& of_step : bodies_)
-    for (const auto& body : of_step) body->release_idle_arenas();
+  std::unique_ptr<PlanRun> run = std::move(*found);
+  idle_.erase(std::next(found).base());
+  return run;
 }
 
-std::vector<PlanValueId> PreparedPlan::content_keys(size_t start) const {
-  std::lock_guard lock(mutex_);
-  auto it = content_keys_.find(start);
-  return it == content_keys_.end() ? std::vector<PlanValueId>{} : it->second;
-}
-
-void PreparedPlan::add_content_key(size_t start, PlanValueId value) const {
-  std::lock_guard lock(mutex_);
-  auto& keys = content_keys_[start];
-  if (std::find(keys.begin(), keys.end(), value) == keys.end()) keys.push_back(value);
+void PreparedPlan::give_back(std::unique_ptr<PlanRun> run) const {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(run));
 }
 
 }  // namespace tenon

@@ -10,7 +10,7 @@ Status infer_floats(InferContext& c) { return infer_same_as_input(c, kFloats); }
 
 template <class P = NoParams>
 OpDef activation(Status (*infer)(InferContext&) = infer_floats) {
-  return define<P>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer});
+  return define<P>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer, .in_place = InPlace::Elementwise});
 }
 
 Status infer_gelu(InferContext& c) {

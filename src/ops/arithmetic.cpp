@@ -10,7 +10,7 @@ using Elements = std::span<const Dim>;
 
 template <class P = NoParams>
 OpDef binary(Status (*infer)(InferContext&)) {
-  return define<P>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer});
+  return define<P>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer, .in_place = InPlace::Elementwise});
 }
 
 // Truncates as integers do. Symbolic quotients are of extents, where rounding down is the same.

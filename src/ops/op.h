@@ -62,6 +62,13 @@ struct Arity {
 };
 
 // What an op is.
+// Whether an op's first output may lie in memory that an input leaves.
+enum class InPlace : uint8_t {
+  No,
+  Elementwise,   // over any input of the output's dims and element size: each element is read before it is written
+  SameElements,  // the output is the first input under other dims: nothing moves
+};
+
 struct OpDef {
   Arity inputs, outputs;
   // Derives output types (and small integer contents) from input types. Also the op's type check.
@@ -77,6 +84,7 @@ struct OpDef {
   bool can_fail = false;
   // true: some output's size is only known after computing it (NonZero, Unique, ...): the kernel allocates it.
   bool decides_output_size = false;
+  InPlace in_place = InPlace::No;
 
   // Type-erased handling of the parameter struct; filled by define().
   const std::type_info* params_type = nullptr;

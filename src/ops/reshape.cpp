@@ -71,7 +71,8 @@ Status infer_reshape(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Reshape>() {
-  return define<ReshapeParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_reshape});
+  return define<ReshapeParams>(
+      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_reshape, .in_place = InPlace::SameElements});
 }
 
 }  // namespace tenon

@@ -67,12 +67,14 @@ Status infer_flatten(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Squeeze>() {
-  return define<NoParams>({.inputs = {1, 2}, .outputs = {1, 1}, .infer = infer_squeeze});
+  return define<NoParams>(
+      {.inputs = {1, 2}, .outputs = {1, 1}, .infer = infer_squeeze, .in_place = InPlace::SameElements});
 }
 
 template <>
 OpDef op_definition<OpId::Flatten>() {
-  return define<FlattenParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_flatten});
+  return define<FlattenParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_flatten, .in_place = InPlace::SameElements});
 }
 
 }  // namespace tenon

@@ -10,7 +10,7 @@ constexpr TypeSet kFloat8{DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Flo
 
 template <class P = NoParams>
 OpDef unary(Status (*infer)(InferContext&)) {
-  return define<P>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer});
+  return define<P>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer, .in_place = InPlace::Elementwise});
 }
 
 // A test of each element.

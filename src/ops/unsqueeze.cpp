@@ -25,7 +25,8 @@ Status infer_unsqueeze(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Unsqueeze>() {
-  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_unsqueeze});
+  return define<NoParams>(
+      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_unsqueeze, .in_place = InPlace::SameElements});
 }
 
 }  // namespace tenon

@@ -1,5 +1,7 @@
 #include "providers/provider.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "providers/cpu/kernel.h"
@@ -7,19 +9,22 @@
 
 namespace tenon {
 
-Kernel find_kernel(std::string_view family) {
-  constexpr std::string_view reference = "reference/", control = "control/", cpu = "cpu/";
-  if (family.starts_with(reference)) {
-    const auto op = op_from_name(family.substr(reference.size()));
-    if (!op) return {};
-    return {.function = find_reference_kernel(op_def(*op).name),
-            .one_element_per_byte = true,
-            .exact = op_def(*op).fits_weight_program()};
+const KernelFamily* find_family(std::string_view name) {
+  if (name.starts_with("cpu/")) return find_cpu_family(name);
+  return find_reference_family(name);
+}
+
+Result<BoundKernel> bind_kernel(const KernelFamily& family, const BindRequest& request,
+                                std::vector<Refusal>* refusals) {
+  std::string reasons;
+  for (const Variant& variant : family.variants) {
+    if (!variant.bind) return BoundKernel{&variant, {}};
+    auto state = variant.bind(request);
+    if (state.ok()) return BoundKernel{&variant, std::move(*state)};
+    if (refusals) refusals->push_back({variant.name, state.status().to_string()});
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", variant.name, state.status().to_string());
   }
-  // Control flow only moves whole values between sub-plans, so packed elements stay packed.
-  if (family.starts_with(control)) return {find_reference_kernel(family.substr(control.size())), false};
-  if (family.starts_with(cpu)) return find_cpu_kernel(family.substr(cpu.size()));
-  return {};
+  return error(Code::Unsupported, "no kernel of {} runs this step ({})", family.name, reasons);
 }
 
 namespace {
@@ -43,61 +48,78 @@ bool any_sub_byte(std::span<const TensorView> views) {
   return std::any_of(views.begin(), views.end(), [](const TensorView& v) { return is_sub_byte(v.dtype); });
 }
 
-// Elements and bytes of one piece.
-void unpack_sub_byte_piece(DType dtype, void* packed, int64_t elements, void* one_per_byte) {
-  unpack_sub_byte(dtype, packed, elements, one_per_byte);
+// In pieces of whole bytes, so that large tensors can be given up.
+template <class F>
+Status in_pieces(const TensorView& packed, const TensorView& spread, KernelServices& services, F&& f) {
+  constexpr int64_t kPiece = 1 << 22;
+  for (int64_t begin = 0; begin < packed.size(); begin += kPiece) {
+    TN_RETURN_IF_ERROR(services.check_cancelled());
+    f(static_cast<std::byte*>(packed.data) + begin / 8 * dtype_bits(packed.dtype),
+      static_cast<std::byte*>(spread.data) + begin, std::min(kPiece, packed.size() - begin));
+  }
+  return {};
 }
-void pack_sub_byte_piece(DType dtype, void* packed, int64_t elements, void* one_per_byte) {
-  pack_sub_byte(dtype, one_per_byte, elements, packed);
+
+}  // namespace
+
+Status unpack_elements(const TensorView& packed, const TensorView& spread, KernelServices& services) {
+  return in_pieces(packed, spread, services, [&](std::byte* from, std::byte* to, int64_t elements) {
+    unpack_sub_byte(packed.dtype, from, elements, to);
+  });
 }
+
+Status pack_elements(const TensorView& spread, const TensorView& packed, KernelServices& services) {
+  return in_pieces(packed, spread, services, [&](std::byte* to, std::byte* from, int64_t elements) {
+    pack_sub_byte(packed.dtype, from, elements, to);
+  });
+}
+
+namespace {
 
 // Copies of sub-byte tensors with one element per byte, for the time of one kernel call.
 class Unpacked {
  public:
-  Unpacked(std::span<const TensorView> views, const std::shared_ptr<MemoryBudget>& budget)
-      : views_(views.begin(), views.end()), budget_(budget) {}
+  explicit Unpacked(std::span<const TensorView> views) : packed_(views), views_(views.begin(), views.end()) {}
 
-  Status allocate() {
+  Status allocate(const std::shared_ptr<MemoryBudget>& budget) {
     for (TensorView& v : views_) {
       if (!is_sub_byte(v.dtype) || !v.data) continue;
-      TN_ASSIGN_OR_RETURN(auto buffer, Buffer::allocate(v.size(), budget_));
-      packed_.push_back({&v, v.data});
+      TN_ASSIGN_OR_RETURN(auto buffer, Buffer::allocate(v.size(), budget));
       v.data = buffer->data();
       buffers_.push_back(std::move(buffer));
     }
     return {};
   }
-  Status unpack(KernelServices& services) { return in_pieces(services, unpack_sub_byte_piece); }
-  Status pack(KernelServices& services) { return in_pieces(services, pack_sub_byte_piece); }
+  Status unpack(KernelServices& services) {
+    return for_each([&](size_t i) { return unpack_elements(packed_[i], views_[i], services); });
+  }
+  Status pack(KernelServices& services) {
+    return for_each([&](size_t i) { return pack_elements(views_[i], packed_[i], services); });
+  }
   std::span<const TensorView> views() const { return views_; }
 
  private:
-  // In pieces of whole bytes, so that large tensors can be given up.
-  Status in_pieces(KernelServices& services, void (*f)(DType, void*, int64_t, void*)) {
-    constexpr int64_t kPiece = 1 << 22;
-    for (auto& [view, packed] : packed_)
-      for (int64_t begin = 0; begin < view->size(); begin += kPiece) {
-        TN_RETURN_IF_ERROR(services.check_cancelled());
-        f(view->dtype, static_cast<std::byte*>(packed) + begin / 8 * dtype_bits(view->dtype),
-          std::min(kPiece, view->size() - begin), static_cast<std::byte*>(view->data) + begin);
-      }
+  template <class F>
+  Status for_each(F&& f) {
+    for (size_t i = 0; i < views_.size(); ++i)
+      if (views_[i].data != packed_[i].data) TN_RETURN_IF_ERROR(f(i));
     return {};
   }
-
+  std::span<const TensorView> packed_;
   std::vector<TensorView> views_;
-  std::vector<std::pair<TensorView*, void*>> packed_;
   std::vector<std::shared_ptr<Buffer>> buffers_;
-  const std::shared_ptr<MemoryBudget>& budget_;
 };
 
-}  // namespace
-
-namespace {
-
-Status call(KernelFunction function, KernelContext context) {
+Status call(const BoundKernel& kernel, KernelContext context) {
+  std::shared_ptr<Buffer> scratch;
+  if (const int64_t bytes = kernel.state.scratch_bytes; bytes > 0) {
+    TN_ASSIGN_OR_RETURN(scratch, Buffer::allocate(bytes * context.services().threads(), context.budget()));
+    context.set_scratch(scratch->data(), bytes);
+  }
+  context.set_state(kernel.state.data.get());
   const KernelScope scope(context.services());
   try {
-    return function(context);
+    return kernel.variant->run(context);
   } catch (KernelStop& stop) {
     return std::move(stop.status);
   }
@@ -105,17 +127,24 @@ Status call(KernelFunction function, KernelContext context) {
 
 }  // namespace
 
-Status call_kernel(const Kernel& kernel, const Params& params, std::span<const TensorView> inputs,
-                   std::span<const Value* const> boxed_inputs, std::span<const TensorView> outputs,
-                   KernelServices& services) {
-  if (!kernel.one_element_per_byte || (!any_sub_byte(inputs) && !any_sub_byte(outputs)))
-    return call(kernel.function, {params, inputs, boxed_inputs, outputs, services});
-  Unpacked in(inputs, services.budget()), out(outputs, services.budget());
-  TN_RETURN_IF_ERROR(in.allocate());
-  TN_RETURN_IF_ERROR(out.allocate());
+Status call_bound(const BoundKernel& kernel, const KernelFamily& family, const Params& params,
+                  std::span<const TensorView> inputs, std::span<const Value* const> boxed_inputs,
+                  std::span<const TensorView> outputs, KernelServices& services) {
+  if (!family.one_element_per_byte || (!any_sub_byte(inputs) && !any_sub_byte(outputs)))
+    return call(kernel, {params, inputs, boxed_inputs, outputs, services});
+  Unpacked in(inputs), out(outputs);
+  TN_RETURN_IF_ERROR(in.allocate(services.budget()));
+  TN_RETURN_IF_ERROR(out.allocate(services.budget()));
   TN_RETURN_IF_ERROR(in.unpack(services));
-  TN_RETURN_IF_ERROR(call(kernel.function, {params, in.views(), boxed_inputs, out.views(), services}));
+  TN_RETURN_IF_ERROR(call(kernel, {params, in.views(), boxed_inputs, out.views(), services}));
   return out.pack(services);
+}
+
+Status call_kernel(const KernelFamily& family, const Params& params, std::span<const TensorView> inputs,
+                   std::span<const Value* const> boxed_inputs, std::span<const TensorView> outputs,
+                   KernelServices& services, Isa isa) {
+  TN_ASSIGN_OR_RETURN(const BoundKernel kernel, bind_kernel(family, {params, inputs, outputs, isa}));
+  return call_bound(kernel, family, params, inputs, boxed_inputs, outputs, services);
 }
 
 }  // namespace tenon

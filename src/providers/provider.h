@@ -1,12 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/function_ref.h"
 #include "base/memory.h"
+#include "base/thread_pool.h"
 #include "ops/op.h"
 #include "tensor/value.h"
 
@@ -36,6 +38,8 @@ class KernelServices {
   virtual Status count_iterations(int64_t count) = 0;
   // Called from any thread by kernels that watch their inputs, see Kernel.
   virtual void note_not_finite() {}
+  // How many threads may be at one loop.
+  virtual int threads() { return 1; }
   // Calls body(i) once for every i in [0, chunks), on several threads where the run has them, and returns after the
   // last call. Results must not depend on who runs which chunk.
   virtual void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) {
@@ -73,6 +77,24 @@ class KernelContext {
   }
   void set(size_t i, Value value) { services_.set_output(i, std::move(value)); }
 
+  // What the kernel's variant decided when it was bound.
+  template <class S>
+  const S& state() const {
+    return *static_cast<const S*>(state_);
+  }
+  // Memory of the thread that asks, of the size that was asked for when the kernel was bound; aligned to 64 bytes, with
+  // nothing in it.
+  template <class T>
+  T* scratch() const {
+    return reinterpret_cast<T*>(scratch_ + scratch_bytes_ * ThreadPool::place_in_loop());
+  }
+  // Set by whoever calls the kernel.
+  void set_state(const void* state) { state_ = state; }
+  void set_scratch(std::byte* memory, int64_t bytes_per_thread) {
+    scratch_ = memory;
+    scratch_bytes_ = bytes_per_thread;
+  }
+
   KernelServices& services() { return services_; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) { services_.parallel_for(chunks, body); }
   const std::shared_ptr<MemoryBudget>& budget() { return services_.budget(); }
@@ -83,6 +105,9 @@ class KernelContext {
   std::span<const Value* const> boxed_;
   std::span<const TensorView> outputs_;
   KernelServices& services_;
+  const void* state_ = nullptr;
+  std::byte* scratch_ = nullptr;
+  int64_t scratch_bytes_ = 0;
 };
 
 // The services of the kernel that runs on this thread, for mechanisms that all kernels share and that no loop should
@@ -109,9 +134,42 @@ void poll_cancelled();
 
 using KernelFunction = Status (*)(KernelContext&);
 
-struct Kernel {
-  KernelFunction function = nullptr;
-  // The kernel sees sub-byte elements one per byte; call_kernel unpacks and packs around it.
+// The instruction sets that kernels are compiled for. A kernel that has none for one of them uses the next lower one.
+enum class Isa : uint8_t { Scalar, Sse4, Neon, Avx2, Avx512 };
+// Those that this machine runs, best first.
+const std::vector<Isa>& usable_isas();
+std::string_view isa_name(Isa isa);  // "avx2"
+// Refuses what this machine does not run.
+Result<Isa> isa_of_name(std::string_view name);
+
+// What a kernel knows when it is bound: everything about its step but the elements.
+struct BindRequest {
+  const Params& params;
+  std::span<const TensorView> inputs, outputs;  // dtypes and dims; absent ones are undefined
+  Isa isa;
+};
+
+// What binding decides, once for a tuple of shapes.
+struct KernelState {
+  std::shared_ptr<const void> data;  // see KernelContext::state
+  int64_t scratch_bytes = 0;         // of each thread, see KernelContext::scratch
+};
+
+// One way to run a family's steps.
+struct Variant {
+  std::string_view name;
+  KernelFunction run = nullptr;
+  // Says why it cannot run the step, or what it decided. Null: it takes every step and has nothing to decide.
+  Result<KernelState> (*bind)(const BindRequest&) = nullptr;
+};
+
+// Kernels that compute the same from the same parameters, weights and layouts.
+struct KernelFamily {
+  std::string name;                     // "reference/Conv", "cpu/PackedConv", "control/If"
+  std::span<const Variant> variants{};  // in order of preference; the first that takes the step runs it
+  // Grows when steps that were compiled before mean something else.
+  int version = 1;
+  // The kernel sees sub-byte elements one per byte; whoever calls it unpacks and packs around it.
   bool one_element_per_byte = false;
   // The kernel looks at every element of its inputs and calls note_not_finite when one is NaN or infinite.
   bool watches_inputs = false;
@@ -119,12 +177,38 @@ struct Kernel {
   bool exact = false;
 };
 
-// The kernel of a family ("reference/Conv", "cpu/PackedConv", "control/If"); its function is null when no provider has
-// it.
-Kernel find_kernel(std::string_view family);
+// Null when no provider has it.
+const KernelFamily* find_family(std::string_view name);
 
-Status call_kernel(const Kernel& kernel, const Params& params, std::span<const TensorView> inputs,
+// A kernel that is ready to be called with tensors of certain shapes.
+struct BoundKernel {
+  const Variant* variant = nullptr;
+  KernelState state;
+};
+// Why a variant does not run a step.
+struct Refusal {
+  std::string_view variant;
+  std::string reason;
+};
+// The first variant that takes the step; the refusals of those before it are added to `refusals`.
+Result<BoundKernel> bind_kernel(const KernelFamily& family, const BindRequest& request,
+                                std::vector<Refusal>* refusals = nullptr);
+
+// Sub-byte elements of `packed` to one byte each in `spread`, or back.
+Status unpack_elements(const TensorView& packed, const TensorView& spread, KernelServices& services);
+Status pack_elements(const TensorView& spread, const TensorView& packed, KernelServices& services);
+
+// Binds a kernel and calls it once, with memory of its own.
+Status call_kernel(const KernelFamily& family, const Params& params, std::span<const TensorView> inputs,
                    std::span<const Value* const> boxed_inputs, std::span<const TensorView> outputs,
-                   KernelServices& services);
+                   KernelServices& services, Isa isa = usable_isas().front());
+// The same for one that is bound.
+Status call_bound(const BoundKernel& kernel, const KernelFamily& family, const Params& params,
+                  std::span<const TensorView> inputs, std::span<const Value* const> boxed_inputs,
+                  std::span<const TensorView> outputs, KernelServices& services);
+
+// Copies floats and says whether there is NaN or infinity among them. `streaming` stores bypass the caches, where the
+// copy would only push out what runs need; then `to` must be aligned to 64 bytes.
+bool copy_floats(const float* from, int64_t count, bool streaming, float* to);
 
 }  // namespace tenon

@@ -2,22 +2,28 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <list>
 #include <map>
 
+#include "base/fork.h"
 #include "tensor/canonical.h"
 
 namespace tenon {
 
 Result<std::unique_ptr<Session>> Session::prepare(std::shared_ptr<const Program> program, SessionOptions options) {
   std::unique_ptr<Session> session(new Session());
+  session->forks_ = fork_count();
   session->program_ = std::move(program);
   session->budget_ = std::make_shared<MemoryBudget>(options.limits.memory_bytes);
   session->find_symbols();
-  TN_ASSIGN_OR_RETURN(session->prepared_, PreparedPlan::make(session->program_->plan, options.limits.cached_bindings,
-                                                             fixed_slots(*session->program_)));
-  session->budget_->set_reclaim([plan = session->prepared_.get()] { plan->release_idle_arenas(); });
+  BindOptions binding{options.limits.cached_bindings, options.isa, 1, fixed_slots(*session->program_)};
+  if (options.pool) binding.threads += std::min(options.max_helpers, options.pool->workers());
+  TN_ASSIGN_OR_RETURN(session->prepared_, PreparedPlan::make(session->program_->plan, binding));
+  session->arenas_ = std::make_unique<ArenaPool>(session->budget_);
+  session->budget_->set_reclaim([arenas = session->arenas_.get()] { arenas->release_idle(); });
   session->options_ = std::move(options);
   return session;
 }
@@ -50,6 +56,13 @@ const PlanValue& Session::output(size_t i) const {
 }
 
 namespace {
+
+// The same as below for most tensors, without allocating anything.
+bool fits_quickly(const Type& declared, const Tensor& given) {
+  return declared.is_tensor() && declared.dtype == given.dtype() && declared.shape &&
+         std::ranges::equal(*declared.shape, given.dims(),
+                            [](const Dim& want, int64_t got) { return !want.is_constant() || want.value() == got; });
+}
 
 // Checks a value against the type its input declares.
 Status check_value(const Type& declared, const Value& given) {
@@ -89,16 +102,17 @@ Status check_value(const Type& declared, const Value& given) {
 
 }  // namespace
 
-Status Session::check_inputs(const std::vector<Value>& inputs) const {
+Status Session::check_inputs(std::span<const Value* const> inputs) const {
   if (inputs.size() != input_count())
     return invalid_argument("the model has {} inputs, {} are given", input_count(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanValue& declared = input(i);
-    if (inputs[i].empty()) {
+    if (!inputs[i]) {
       if (input_has_default(i)) continue;
       return invalid_argument("input '{}' {} is missing", declared.name, declared.type.to_string());
     }
-    TN_RETURN_IF_ERROR(check_value(declared.type, inputs[i]).in("input '" + declared.name + "'"));
+    if (const Tensor* tensor = inputs[i]->tensor(); tensor && fits_quickly(declared.type, *tensor)) continue;
+    TN_RETURN_IF_ERROR(check_value(declared.type, *inputs[i]).in("input '" + declared.name + "'"));
   }
   return {};
 }
@@ -115,12 +129,11 @@ void Session::find_symbols() {
   }
 }
 
-// Runs on every call, so it allocates nothing unless there is something to tell.
-std::optional<std::string> Session::symbol_conflict(const std::vector<Value>& inputs) const {
+std::optional<std::string> Session::symbol_conflict(std::span<const Value* const> inputs) const {
   std::array<const SymbolAxis*, kNamedSymbols> first{};
-  const auto extent = [&](const SymbolAxis& a) { return inputs[a.input].tensor()->dims()[a.axis]; };
+  const auto extent = [&](const SymbolAxis& a) { return inputs[a.input]->tensor()->dims()[a.axis]; };
   for (const SymbolAxis& a : symbol_axes_) {
-    if (!inputs[a.input].tensor()) continue;
+    if (!inputs[a.input] || !inputs[a.input]->tensor()) continue;
     const SymbolAxis*& known = first[a.symbol];
     if (!known) known = &a;
     if (extent(*known) == extent(a)) continue;
@@ -130,11 +143,18 @@ std::optional<std::string> Session::symbol_conflict(const std::vector<Value>& in
   return std::nullopt;
 }
 
-Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<const OutputTarget> targets,
-                                        const RunOptions& options) const {
+Status Session::run(std::span<const Value*> inputs, std::span<const OutputTarget> targets, std::span<Value> results,
+                    const RunOptions& options) const {
+  if (fork_count() != forks_)
+    return error(Code::Unsupported,
+                 "the process was forked after this session was made, and the threads of a session stay behind in the "
+                 "parent; make the session in the child, or start the child as a process of its own");
   TN_RETURN_IF_ERROR(check_inputs(inputs));
-  for (Value& input : inputs) {
-    TN_ASSIGN_OR_RETURN(input, canonical(std::move(input), budget_));
+  std::list<Value> changed;
+  for (const Value*& input : inputs) {
+    if (!input || (input->tensor() && is_canonical(input->tensor()->view()))) continue;
+    TN_ASSIGN_OR_RETURN(Value value, canonical(*input, budget_));
+    input = &changed.emplace_back(std::move(value));
   }
   RunState state;
   const std::shared_ptr<const WeightSnapshot> held = weights();
@@ -142,6 +162,7 @@ Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<con
     return error(Code::NotFound, "the model was compiled without its weights; still to be set: {}",
                  open_weights_text(*program_, *held));
   state.slots = {held, &held->slots};
+  state.slots_number = held->number.value();
   state.budget = budget_;
   state.limits = &options_.limits;
   state.cancelled = options.cancelled;
@@ -150,14 +171,25 @@ Result<std::vector<Value>> Session::run(std::vector<Value> inputs, std::span<con
   state.stop = options.stop;
   state.seed = options_.seed + 0x2545f4914f6cdd1dull * runs_.fetch_add(1, std::memory_order_relaxed);
   state.profile = options.profile;
-  const auto now = std::chrono::steady_clock::now();
-  state.next_question = now + RunState::kQuestionInterval;
-  state.profile_origin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
+  if (options.profile || options.stop.ask) {
+    const auto now = std::chrono::steady_clock::now();
+    state.next_question = now + RunState::kQuestionInterval;
+    state.profile_origin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
+  }
+  Status status = run_plan(*prepared_, state, *arenas_, inputs, targets, results);
+  if (status.ok() || status.code() != Code::InvalidModel) return status;
   // Names of extents are hints, which models get wrong; they explain a failure, they do not make one.
   const auto conflict = symbol_conflict(inputs);
-  auto results = run_plan(*prepared_, state, std::move(inputs), {}, targets);
-  if (!conflict || results.ok() || results.status().code() != Code::InvalidModel) return results;
-  return invalid_argument("{}: {}", *conflict, results.status().to_string());
+  return conflict ? invalid_argument("{}: {}", *conflict, status.to_string()) : status;
+}
+
+Result<std::vector<Value>> Session::run(const std::vector<Value>& inputs, std::span<const OutputTarget> targets,
+                                        const RunOptions& options) const {
+  std::vector<const Value*> pointers;
+  for (const Value& value : inputs) pointers.push_back(value.empty() ? nullptr : &value);
+  std::vector<Value> results(output_count());
+  TN_RETURN_IF_ERROR(run(pointers, targets, results, options));
+  return results;
 }
 
 }  // namespace tenon

@@ -18,6 +18,7 @@ struct SessionOptions {
   uint64_t seed = 0;
   std::shared_ptr<ThreadPool> pool;                   // helps with runs; null: each runs on its caller's thread alone
   int max_helpers = std::numeric_limits<int>::max();  // workers of the pool that help one run
+  Isa isa = usable_isas().front();                    // the best that kernels may use
   std::optional<Hash128> plan_key;                    // when it is known already
 };
 
@@ -47,8 +48,12 @@ class Session {
   // True when the input may be left out because the model gives it a value.
   bool input_has_default(size_t i) const { return program_->plan.inputs[i].default_slot >= 0; }
 
-  // One value per input, in order; an empty one takes the default. Checks kinds, dtypes and dims first.
-  Result<std::vector<Value>> run(std::vector<Value> inputs, std::span<const OutputTarget> targets,
+  // One value per input, in order; null takes the default. Checks kinds, dtypes and dims first. results: one per
+  // output; those that go to a target stay empty. `inputs` may be pointed elsewhere.
+  Status run(std::span<const Value*> inputs, std::span<const OutputTarget> targets, std::span<Value> results,
+             const RunOptions& options) const;
+  // The same; an empty value takes the default.
+  Result<std::vector<Value>> run(const std::vector<Value>& inputs, std::span<const OutputTarget> targets,
                                  const RunOptions& options) const;
   const MemoryBudget& memory() const { return *budget_; }
 
@@ -72,10 +77,10 @@ class Session {
   static Status check_together(std::span<Session* const> sessions,
                                const std::map<Session*, std::shared_ptr<const WeightSource>>& sources,
                                const SwapOptions& options);
-  Status check_inputs(const std::vector<Value>& inputs) const;
+  Status check_inputs(std::span<const Value* const> inputs) const;
   void find_symbols();
   // Two inputs that give one symbol two extents, in words.
-  std::optional<std::string> symbol_conflict(const std::vector<Value>& inputs) const;
+  std::optional<std::string> symbol_conflict(std::span<const Value* const> inputs) const;
 
   // Where inputs name an extent; only the first few names are looked at.
   static constexpr size_t kNamedSymbols = 32;
@@ -85,7 +90,9 @@ class Session {
 
   std::shared_ptr<const Program> program_;
   std::vector<SymbolAxis> symbol_axes_;
+  std::unique_ptr<ArenaPool> arenas_;
   std::unique_ptr<PreparedPlan> prepared_;
+  uint64_t forks_ = 0;
   // Held for the time of a pointer's copy.
   mutable std::mutex weights_mutex_;
   std::shared_ptr<const WeightSnapshot> weights_;

@@ -10,8 +10,7 @@
 #include <map>
 #include <set>
 
-#include "ops/packed.h"
-#include "providers/cpu/pack.h"
+#include "providers/provider.h"
 #include "swap/attribute_check.h"
 #include "tensor/not_finite.h"
 
@@ -43,17 +42,6 @@ bool any_not_finite(const TensorView& view, ThreadPool* pool) {
     const TensorView part{view.dtype, dims, static_cast<char*>(view.data) + begin * width};
     if (has_not_finite(part)) found.store(true, std::memory_order_relaxed);
   });
-  return found;
-}
-
-// Whole rows of sixteen at once, past the caches where they would only push out what runs need.
-bool copy_floats(const float* from, int64_t count, bool streaming, float* to) {
-  const int64_t rows = count / kPanelWidth, rest = rows * kPanelWidth;
-  bool found = pack_kernels().copy(from, kPanelWidth, rows, 1, nullptr, streaming, to, 0);
-  for (int64_t i = rest; i < count; ++i) {
-    found |= !std::isfinite(from[i]);
-    to[i] = from[i];
-  }
   return found;
 }
 
@@ -89,18 +77,18 @@ class SlotMaker {
 
   Status make(const std::vector<size_t>& slots) {
     std::vector<size_t> small;
-    std::shared_ptr<Buffer> scratch;
+    ArenaPool arenas(tools_.budget);
     for (const size_t slot : slots) {
       if (!must_make(slot)) continue;
       if (tools_.weights.bytes(slot) < kLargeSlot) {
         small.push_back(slot);
         continue;
       }
-      TN_RETURN_IF_ERROR(make_slot(slot, tools_.pool, &scratch));
+      TN_RETURN_IF_ERROR(make_slot(slot, tools_.pool, arenas));
     }
     std::vector<Status> outcomes(small.size());
     const auto make_small = [&](int64_t i) {
-      outcomes[static_cast<size_t>(i)] = make_slot(small[static_cast<size_t>(i)], nullptr, nullptr);
+      outcomes[static_cast<size_t>(i)] = make_slot(small[static_cast<size_t>(i)], nullptr, arenas);
     };
     if (tools_.pool)
       tools_.pool->parallel_for(static_cast<int64_t>(small.size()), make_small);
@@ -115,7 +103,7 @@ class SlotMaker {
   bool is_not_finite(size_t source) const { return not_finite_[source].load(std::memory_order_relaxed); }
 
  private:
-  Status make_slot(size_t slot, ThreadPool* pool, std::shared_ptr<Buffer>* scratch) {
+  Status make_slot(size_t slot, ThreadPool* pool, ArenaPool& arenas) {
     const WeightEntry& entry = program_.weight_program[slot];
     // What computing looks at anyway is not read twice.
     const std::vector<bool> watched = tools_.weights.watched_sources(slot);
@@ -132,8 +120,7 @@ class SlotMaker {
     TN_ASSIGN_OR_RETURN(Tensor memory, tools_.spare.take(tools_.weights.dtype(slot), tools_.weights.dims(slot)));
     const std::vector<Value> read_again = inputs;
     std::atomic<bool> found{false};
-    Status status =
-        tools_.weights.compute(slot, std::move(inputs), memory.view(), tools_.budget, pool, &found, scratch);
+    Status status = tools_.weights.compute(slot, std::move(inputs), memory.view(), arenas, pool, &found);
     if (!status.ok())
       return std::move(status).in("weight '" + program_.sources[static_cast<size_t>(entry.sources[0])].name + "'");
     // Which of them it was.

@@ -6,10 +6,17 @@
 
 namespace tenon {
 
-FamilyKind kind_of_family(std::string_view family) {
-  const Kernel kernel = find_kernel(family);
-  if (!kernel.function) return FamilyKind::Unknown;
-  return kernel.exact ? FamilyKind::Exact : FamilyKind::Known;
+namespace {
+
+// At one step; working memory is there for so many.
+constexpr int kMostThreads = 64;
+
+}  // namespace
+
+FamilyKind kind_of_family(std::string_view name) {
+  const KernelFamily* family = find_family(name);
+  if (!family) return FamilyKind::Unknown;
+  return family->exact ? FamilyKind::Exact : FamilyKind::Known;
 }
 
 Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr<const Program> program) {
@@ -20,8 +27,8 @@ Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr
       const Type& type = made->result_type(slot);
       if (!type.is_tensor() || type.dtype == DType::Undefined || !type.shape || !is_static(*type.shape))
         return invalid_model("the expression of slot {} has no fixed type", slot);
-      // Sources have one shape, so there is one binding.
-      TN_ASSIGN_OR_RETURN(prepared, PreparedPlan::make(*expression, 1));
+      // Sources have one shape, so there is one binding. Exact kernels give the same bits with any instruction set.
+      TN_ASSIGN_OR_RETURN(prepared, PreparedPlan::make(*expression, {.cached_segments = 1, .threads = kMostThreads}));
     }
     made->prepared_.push_back(std::move(prepared));
   }
@@ -54,7 +61,7 @@ std::vector<bool> WeightProgram::watched_sources(size_t slot) const {
   if (is_source(slot)) return watched;
   const Plan& plan = *program_->weight_program[slot].expression;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
-    if (!prepared_[slot]->kernel(i).watches_inputs) continue;
+    if (!prepared_[slot]->family(i).watches_inputs) continue;
     for (size_t source = 0; source < watched.size(); ++source)
       if (std::ranges::find(plan.steps[i].inputs, plan.inputs[source].value) != plan.steps[i].inputs.end())
         watched[source] = true;
@@ -62,21 +69,21 @@ std::vector<bool> WeightProgram::watched_sources(size_t slot) const {
   return watched;
 }
 
-Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result,
-                              const std::shared_ptr<MemoryBudget>& budget, ThreadPool* pool,
-                              std::atomic<bool>* not_finite, std::shared_ptr<Buffer>* scratch) const {
+Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result, ArenaPool& arenas,
+                              ThreadPool* pool, std::atomic<bool>* not_finite) const {
   static const Limits limits;
   RunState state;
   // Expressions read their sources as inputs, and no slots.
-  state.budget = budget;
+  state.budget = arenas.budget();
   state.limits = &limits;
   state.pool = pool;
-  std::shared_ptr<Buffer> own_scratch;
-  state.scratch = scratch ? scratch : &own_scratch;
-  const std::vector<OutputTarget> targets{result};
   std::atomic<bool> found{false};
   state.not_finite = &found;
-  TN_RETURN_IF_ERROR(run_plan(*prepared_[slot], state, std::move(sources), {}, targets).status());
+  std::vector<const Value*> inputs;
+  for (const Value& source : sources) inputs.push_back(&source);
+  const OutputTarget target = result;
+  Value none;
+  TN_RETURN_IF_ERROR(run_plan(*prepared_[slot], state, arenas, inputs, std::span(&target, 1), std::span(&none, 1)));
   if (found && not_finite) not_finite->store(true, std::memory_order_relaxed);
   if (found || !ends_in_watching_step(slot)) make_nans_canonical(result);
   return {};
@@ -85,7 +92,7 @@ Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const Ten
 // Such a step moves and scales finite elements, which gives no NaN.
 bool WeightProgram::ends_in_watching_step(size_t slot) const {
   const size_t steps = prepared_[slot]->plan().steps.size();
-  return steps > 0 && prepared_[slot]->kernel(steps - 1).watches_inputs;
+  return steps > 0 && prepared_[slot]->family(steps - 1).watches_inputs;
 }
 
 }  // namespace tenon

@@ -30,11 +30,10 @@ class WeightProgram {
   // Sources of a slot's entry, by position, whose NaN and infinities computing the slot finds anyway.
   std::vector<bool> watched_sources(size_t slot) const;
   // Computes a slot into `result`, which has its dtype and dims. `sources` are those of its entry, in order. Not for
-  // slots that are their source. Sets *not_finite when a watched source has NaN or infinity. *scratch is memory for
-  // results in between, which callers that compute one slot after the other keep.
-  Status compute(size_t slot, std::vector<Value> sources, const TensorView& result,
-                 const std::shared_ptr<MemoryBudget>& budget, ThreadPool* pool, std::atomic<bool>* not_finite = nullptr,
-                 std::shared_ptr<Buffer>* scratch = nullptr) const;
+  // slots that are their source. Sets *not_finite when a watched source has NaN or infinity. Results in between lie in
+  // memory of `arenas`, which callers that compute one slot after the other keep.
+  Status compute(size_t slot, std::vector<Value> sources, const TensorView& result, ArenaPool& arenas, ThreadPool* pool,
+                 std::atomic<bool>* not_finite = nullptr) const;
 
  private:
   explicit WeightProgram(std::shared_ptr<const Program> program) : program_(std::move(program)) {}

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <functional>
 
 #include "base/hash.h"
@@ -19,11 +20,32 @@ struct SourceBytes {
 // Where each source lay in files, for folders of the same layout.
 using SourceLayout = std::map<std::string, FileRegion>;
 
+// Another number for every set of weights, copies included: who holds places in one can tell that it is another.
+class SnapshotNumber {
+ public:
+  SnapshotNumber() : value_(next()) {}
+  SnapshotNumber(const SnapshotNumber&) : SnapshotNumber() {}
+  SnapshotNumber& operator=(const SnapshotNumber&) {
+    value_ = next();
+    return *this;
+  }
+  ~SnapshotNumber() = default;
+  uint64_t value() const { return value_; }
+
+ private:
+  static uint64_t next() {
+    static std::atomic<uint64_t> last{0};
+    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+  }
+  uint64_t value_;
+};
+
 // The weights of a session at one moment. Immutable: a swap makes a new one, and runs keep the one they started with.
 struct WeightSnapshot {
   std::vector<Tensor> slots;                                // packed, by slot; undefined where nothing was set yet
   std::vector<std::shared_ptr<const SourceBytes>> sources;  // by source of the program; null: gone
   std::shared_ptr<const SourceLayout> layout;               // null: they lay in no file
+  SnapshotNumber number{};
   // The first slot that still waits for weights, or -1.
   int32_t empty_slot() const {
     for (size_t i = 0; i < slots.size(); ++i)

@@ -2,16 +2,14 @@
 
 Values are numpy arrays (ml_dtypes for the types numpy lacks), lists for sequences, None for an empty optional.
 The environment variable TENON_TEST_ENGINE selects the engine under test: tenon (default), onnxruntime or reference.
-TENON_TEST_ISA names the instruction set that Tenon's kernels use at most, such as "sse4" or "scalar".
 """
 
 import ctypes
-import functools
 import os
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import numpy_helper
 
 PLAIN_ONNX_TYPES = frozenset(
     "tensor(%s)" % name
@@ -34,23 +32,10 @@ def open_session(module, model_bytes):
     return module.InferenceSession(model_bytes, options, providers=["CPUExecutionProvider"])
 
 
-@functools.cache
-def limit_instruction_set():
-    """Holds TENON_TEST_ISA for this process; compiling any model with that option does it."""
-    name = os.environ.get("TENON_TEST_ISA")
-    if name:
-        import tenon
-
-        value = helper.make_tensor_value_info("x", onnx.TensorProto.FLOAT, [1])
-        graph = helper.make_graph([], "empty", [value], [value])
-        tenon.compile(helper.make_model(graph).SerializeToString(), cpu_isa=name)
-
-
 def prepare_tenon(model_bytes, combination=None):
     """combination: one of tests/matrix, or None for a session as users open it."""
     import tenon
 
-    limit_instruction_set()
     if combination is not None:
         from matrix.run import run_combination
 

@@ -8,7 +8,6 @@
 #include "providers/cpu/depthwise.h"
 #include "providers/cpu/finish.h"
 #include "providers/cpu/gather.h"
-#include "providers/cpu/scratch.h"
 
 namespace tenon {
 
@@ -17,7 +16,7 @@ namespace {
 constexpr int64_t kCopyFloats = 16 * 1024, kMostTaps = 1024;
 // Vectors reach past the end of what they compute by less than this.
 constexpr int64_t kSlack = 16;
-static_assert(2 * (kCopyFloats + kSlack) <= kScratchFloats);
+constexpr int64_t kScratchBytes = 2 * (kCopyFloats + kSlack) * int64_t{sizeof(float)};
 // Multiplications that make a chunk worth sending to another thread.
 constexpr int64_t kChunkWork = 1 << 16;
 
@@ -48,9 +47,9 @@ bool fit(const ConvShape& s, int64_t columns, DepthwiseLayout& layout) {
 
 class DepthwiseConv {
  public:
-  DepthwiseConv(const ConvJob& job, const DepthwiseLayout& layout)
-      : job_(job), shape_(job.shape), layout_(layout), run_(depthwise_function()), finish_(finish_function()),
-        gather_(gather_function()), row_blocks_(ceil_div(shape_.out[1], layout.rows)),
+  DepthwiseConv(const ConvShape& shape, const FusedActivation& activation, const DepthwiseLayout& layout, Isa isa)
+      : shape_(shape), activation_(activation), layout_(layout), run_(depthwise_function(isa)),
+        finish_(finish_function(isa)), gather_(gather_function(isa)), row_blocks_(ceil_div(shape_.out[1], layout.rows)),
         column_blocks_(ceil_div(shape_.out[2], layout.columns)) {
     const WindowAxis &y = shape_.window[1], &x = shape_.window[2];
     for (int64_t t = 0; t < shape_.taps; ++t) {
@@ -64,9 +63,10 @@ class DepthwiseConv {
   }
 
   int64_t chunks() const { return ceil_div(blocks(), blocks_per_chunk_); }
-  void run(int64_t chunk) const {
+  const FusedActivation& activation() const { return activation_; }
+  void run(int64_t chunk, const ConvTensors& tensors, float* scratch) const {
     const int64_t first = chunk * blocks_per_chunk_, last = std::min(blocks(), first + blocks_per_chunk_);
-    for (int64_t i = first; i < last; ++i) run_block(i);
+    for (int64_t i = first; i < last; ++i) run_block(i, tensors, scratch);
   }
 
  private:
@@ -74,7 +74,7 @@ class DepthwiseConv {
   int64_t blocks() const { return shape_.batch * outputs() * shape_.out[0] * row_blocks_ * column_blocks_; }
 
   // Blocks in the order of the output: plane, depth, rows, columns.
-  void run_block(int64_t index) const {
+  void run_block(int64_t index, const ConvTensors& tensors, float* copy) const {
     const int64_t column = index % column_blocks_ * layout_.columns;
     const int64_t row = index / column_blocks_ % row_blocks_ * layout_.rows;
     const int64_t slice = index / column_blocks_ / row_blocks_;
@@ -83,13 +83,13 @@ class DepthwiseConv {
     const int64_t rows = std::min(layout_.rows, shape_.out[1] - row);
     const int64_t columns = std::min(layout_.columns, shape_.out[2] - column);
 
-    float *copy = scratch_floats(), *sums = copy + kCopyFloats + kSlack;
-    copy_input(job_.x + input * shape_.in_plane(), depth, row, column, copy);
+    float* sums = copy + kCopyFloats + kSlack;
+    copy_input(tensors.x + input * shape_.in_plane(), depth, row, column, copy);
     std::array<float, kMostTaps> weights;
-    const float* packed = job_.packed + output / kPanelWidth * shape_.taps * kPanelWidth + output % kPanelWidth;
+    const float* packed = tensors.packed + output / kPanelWidth * shape_.taps * kPanelWidth + output % kPanelWidth;
     for (int64_t t = 0; t < shape_.taps; ++t) weights[static_cast<size_t>(t)] = packed[t * kPanelWidth];
-    float* y = job_.y + (slice * shape_.out[1] + row) * shape_.out[2] + column;
-    const Finish how{job_.bias ? job_.bias + output : nullptr, 0, job_.activation};
+    float* y = tensors.y + (slice * shape_.out[1] + row) * shape_.out[2] + column;
+    const Finish how{tensors.bias ? tensors.bias + output : nullptr, 0, tensors.activation};
     if (layout_.flat) sum(copy, weights.data(), sums, (rows - 1) * layout_.row_length + columns);
     for (int64_t r = 0; r < rows; ++r) {
       float* from = layout_.flat ? sums + r * layout_.row_length : sums;
@@ -146,8 +146,8 @@ class DepthwiseConv {
     }
   }
 
-  const ConvJob& job_;
-  const ConvShape& shape_;
+  const ConvShape shape_;
+  const FusedActivation activation_;
   const DepthwiseLayout layout_;
   const DepthwiseFunction run_;
   const FinishFunction finish_;
@@ -159,16 +159,28 @@ class DepthwiseConv {
 
 }  // namespace
 
-bool convolve_depthwise(KernelContext& c, const ConvJob& job) {
-  if (job.shape.taps > kMostTaps) return false;
-  DepthwiseLayout layout;
-  bool fits = false;
-  for (const int64_t columns : {1024, 256, 64})
-    if (!fits) fits = fit(job.shape, std::min<int64_t>(columns, job.shape.out[2]), layout);
-  if (!fits) return false;
-  const DepthwiseConv conv(job, layout);
-  c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk); });
-  return true;
+Result<KernelState> bind_conv_depthwise(const BindRequest& request) {
+  const auto& p = request.params.get<PackedConvParams>();
+  if (p.layout != kDepthwiseLayout) return error(Code::Unsupported, "its weights are not packed for depthwise kernels");
+  if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
+  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
+  if (shape.taps > kMostTaps)
+    return error(Code::Unsupported, "its window has {} positions; this is for at most {}", shape.taps, kMostTaps);
+  for (const int64_t columns : {1024, 256, 64}) {
+    DepthwiseLayout layout;
+    if (fit(shape, std::min<int64_t>(columns, shape.out[2]), layout))
+      return KernelState{std::make_shared<DepthwiseConv>(shape, activation, layout, request.isa), kScratchBytes};
+  }
+  return error(Code::Unsupported, "the rows that its window reads do not fit into working memory");
+}
+
+Status run_conv_depthwise(KernelContext& c) {
+  if (c.out(0).size() == 0) return {};
+  const auto& conv = c.state<DepthwiseConv>();
+  const ConvTensors tensors(c, conv.activation());
+  c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk, tensors, c.scratch<float>()); });
+  return {};
 }
 
 }  // namespace tenon

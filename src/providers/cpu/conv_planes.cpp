@@ -7,7 +7,6 @@
 #include "providers/cpu/finish.h"
 #include "providers/cpu/gather.h"
 #include "providers/cpu/panel_product.h"
-#include "providers/cpu/scratch.h"
 #include "providers/cpu/tiles.h"
 
 namespace tenon {
@@ -19,7 +18,6 @@ constexpr int64_t kTilePanels = 3, kTileWidth = kTilePanels * kPanelWidth;
 constexpr int64_t kDepth = 192;
 // Panels of output channels of a chunk, at most; fewer when there are few tiles to share out.
 constexpr int64_t kMostPanels = 16, kWantedChunks = 8;
-static_assert(kTileWidth * (kDepth + kMostPanels * kPanelWidth) <= kScratchFloats);
 
 // Where the columns of a tile come from, for one tap.
 class TilePieces {
@@ -82,29 +80,33 @@ struct PlaneChunk {
 
 class PlaneConv {
  public:
-  explicit PlaneConv(const ConvJob& job)
-      : job_(job), shape_(job.shape), table_(tile_table()), finish_(finish_function()), gather_(gather_function()),
-        blocks_(job.shape, kDepth), panels_(ceil_div(job.shape.outputs, kPanelWidth)),
-        position_panels_(ceil_div(job.shape.out_plane(), kPanelWidth)), tiles_(ceil_div(position_panels_, kTilePanels)),
-        pointwise_(job.shape.is_pointwise()) {
+  PlaneConv(const ConvShape& shape, const FusedActivation& activation, Isa isa)
+      : shape_(shape), activation_(activation), table_(tile_table(isa)), finish_(finish_function(isa)),
+        gather_(gather_function(isa)), blocks_(shape, kDepth), panels_(ceil_div(shape.outputs, kPanelWidth)),
+        position_panels_(ceil_div(shape.out_plane(), kPanelWidth)), tiles_(ceil_div(position_panels_, kTilePanels)),
+        pointwise_(shape.is_pointwise()) {
     const int64_t others = shape_.batch * shape_.groups * tiles_;
     const int64_t parts = std::min(panels_, std::max(ceil_div(kWantedChunks, others), ceil_div(panels_, kMostPanels)));
     panel_block_ = ceil_div(panels_, parts);
     panel_parts_ = ceil_div(panels_, panel_block_);
   }
 
+  int64_t scratch_bytes() const {
+    return kTileWidth * (kDepth + panel_block_ * kPanelWidth) * static_cast<int64_t>(sizeof(float));
+  }
   int64_t chunks() const { return shape_.batch * shape_.groups * tiles_ * panel_parts_; }
+  const FusedActivation& activation() const { return activation_; }
 
-  void run(int64_t index) const {
+  void run(int64_t index, const ConvTensors& tensors, float* sums) const {
     const PlaneChunk chunk = chunk_at(index);
-    float *sums = scratch_floats(), *gathered = sums + kMostPanels * kPanelWidth * kTileWidth;
+    float* gathered = sums + panel_block_ * kPanelWidth * kTileWidth;
     const int64_t rows = (chunk.last_panel - chunk.first_panel) * kPanelWidth;
     if (blocks_.count() == 0) std::fill(sums, sums + rows * kTileWidth, 0.0f);
     for (int64_t i = 0; i < blocks_.count(); ++i) {
       if (i % kBlocksBetweenPolls == kBlocksBetweenPolls - 1) poll_cancelled();
-      multiply_block(chunk, blocks_[i], i > 0, gathered, sums);
+      multiply_block(tensors, chunk, blocks_[i], i > 0, gathered, sums);
     }
-    store(chunk, sums);
+    store(tensors, chunk, sums);
   }
 
  private:
@@ -121,11 +123,11 @@ class PlaneConv {
     return chunk;
   }
 
-  void multiply_block(const PlaneChunk& chunk, const DepthBlock& block, bool accumulate, float* gathered,
-                      float* sums) const {
+  void multiply_block(const ConvTensors& tensors, const PlaneChunk& chunk, const DepthBlock& block, bool accumulate,
+                      float* gathered, float* sums) const {
     const int64_t width = ceil_div(chunk.end - chunk.begin, kPanelWidth) * kPanelWidth, plane = shape_.in_plane();
     const int64_t channel = (chunk.image * shape_.groups + chunk.group) * shape_.channels + block.first_channel;
-    const float* x = job_.x + channel * plane;
+    const float* x = tensors.x + channel * plane;
     TileOperands o{.a_stride = kPanelWidth,
                    .b_panel_stride = kPanelWidth,
                    .depth = block.size(),
@@ -140,7 +142,7 @@ class PlaneConv {
       o.b_depth_stride = width;
     }
     for (int64_t panel = chunk.first_panel; panel < chunk.last_panel; ++panel) {
-      o.a = job_.packed + ((chunk.group * panels_ + panel) * shape_.depth() + blocks_.begin(block)) * kPanelWidth;
+      o.a = tensors.packed + ((chunk.group * panels_ + panel) * shape_.depth() + blocks_.begin(block)) * kPanelWidth;
       o.c = sums + (panel - chunk.first_panel) * kPanelWidth * kTileWidth;
       multiply_tiles(table_, TileOrder::DepthMajor, o, std::min(kPanelWidth, shape_.outputs - panel * kPanelWidth),
                      width / kPanelWidth);
@@ -164,20 +166,20 @@ class PlaneConv {
     }
   }
 
-  void store(const PlaneChunk& chunk, const float* sums) const {
+  void store(const ConvTensors& tensors, const PlaneChunk& chunk, const float* sums) const {
     const int64_t first = chunk.first_panel * kPanelWidth;
     const int64_t last = std::min(shape_.outputs, chunk.last_panel * kPanelWidth);
     for (int64_t i = first; i < last; ++i) {
       const int64_t channel = chunk.group * shape_.outputs + i;
       const int64_t plane = chunk.image * shape_.groups * shape_.outputs + channel;
-      const Finish how{job_.bias ? job_.bias + channel : nullptr, 0, job_.activation};
-      finish_(sums + (i - first) * kTileWidth, job_.y + plane * shape_.out_plane() + chunk.begin,
+      const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 0, tensors.activation};
+      finish_(sums + (i - first) * kTileWidth, tensors.y + plane * shape_.out_plane() + chunk.begin,
               chunk.end - chunk.begin, how);
     }
   }
 
-  const ConvJob& job_;
-  const ConvShape& shape_;
+  const ConvShape shape_;
+  const FusedActivation activation_;
   const TileTable& table_;
   const FinishFunction finish_;
   const GatherFunction gather_;
@@ -191,9 +193,23 @@ class PlaneConv {
 
 }  // namespace
 
-void convolve_planes(KernelContext& c, const ConvJob& job) {
-  const PlaneConv conv(job);
-  c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk); });
+Result<KernelState> bind_conv_planes(const BindRequest& request) {
+  const auto& p = request.params.get<PackedConvParams>();
+  if (p.layout == kDepthwiseLayout) return error(Code::Unsupported, "its weights are packed for depthwise kernels");
+  if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
+  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
+  auto conv = std::make_shared<PlaneConv>(shape, activation, request.isa);
+  const int64_t scratch = conv->scratch_bytes();
+  return KernelState{std::move(conv), scratch};
+}
+
+Status run_conv_planes(KernelContext& c) {
+  if (c.out(0).size() == 0) return {};
+  const auto& conv = c.state<PlaneConv>();
+  const ConvTensors tensors(c, conv.activation());
+  c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk, tensors, c.scratch<float>()); });
+  return {};
 }
 
 }  // namespace tenon

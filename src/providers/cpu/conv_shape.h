@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "ops/packed.h"
 #include "providers/provider.h"
@@ -31,14 +32,15 @@ struct ConvShape {
   static Result<ConvShape> of(Dims x, Dims y, const PackedConvParams& params);
 };
 
-// A convolution with its tensors.
-struct ConvJob {
-  ConvShape shape;
+// What one run of a convolution reads and writes.
+struct ConvTensors {
   const float* x = nullptr;
   const float* packed = nullptr;
   const float* bias = nullptr;  // may be null
   float* y = nullptr;
   FusedActivation activation;
+  // `activation` as binding knows it; its bounds may come as inputs.
+  ConvTensors(const KernelContext& c, const FusedActivation& activation);
 };
 
 // Part of the depth k: all taps of some channels, or some taps of one channel.
@@ -60,10 +62,12 @@ class DepthBlocks {
   int64_t channels_, taps_, channel_blocks_, tap_blocks_;
 };
 
-// Convolutions with many output positions, with few, and with one input channel to a group. The last says no when its
-// working memory cannot hold what a row of results reads.
-void convolve_planes(KernelContext& c, const ConvJob& job);
-void convolve_points(KernelContext& c, const ConvJob& job);
-bool convolve_depthwise(KernelContext& c, const ConvJob& job);
+// Convolutions with many output positions, with few, and with one input channel to a group.
+Result<KernelState> bind_conv_planes(const BindRequest& request);
+Status run_conv_planes(KernelContext& c);
+Result<KernelState> bind_conv_points(const BindRequest& request);
+Status run_conv_points(KernelContext& c);
+Result<KernelState> bind_conv_depthwise(const BindRequest& request);
+Status run_conv_depthwise(KernelContext& c);
 
 }  // namespace tenon

@@ -48,13 +48,15 @@ DepthwiseFunction pick() { return run; }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "providers/cpu/dispatch.h"
+
 namespace tenon {
 namespace depthwise {
 HWY_EXPORT(pick);
 }
-DepthwiseFunction depthwise_function() {
+DepthwiseFunction depthwise_function(Isa isa) {
   using namespace depthwise;
-  return HWY_DYNAMIC_DISPATCH(pick)();
+  return TENON_DISPATCH(pick, isa)();
 }
 }  // namespace tenon
 #endif

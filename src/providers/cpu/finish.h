@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "ops/fused_activation.h"
+#include "providers/provider.h"
 
 namespace tenon {
 
@@ -15,6 +16,6 @@ struct Finish {
 
 // out[i] = activation(in[i] + bias[i * bias_step]). `in` may be read up to the next multiple of 16.
 using FinishFunction = void (*)(const float* in, float* out, int64_t count, const Finish& finish);
-FinishFunction finish_function();
+FinishFunction finish_function(Isa isa);
 
 }  // namespace tenon

@@ -106,13 +106,15 @@ FinishFunction pick() { return finish_any; }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "providers/cpu/dispatch.h"
+
 namespace tenon {
 namespace finishing {
 HWY_EXPORT(pick);
 }
-FinishFunction finish_function() {
+FinishFunction finish_function(Isa isa) {
   using namespace finishing;
-  return HWY_DYNAMIC_DISPATCH(pick)();
+  return TENON_DISPATCH(pick, isa)();
 }
 }  // namespace tenon
 #endif

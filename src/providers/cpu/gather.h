@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "providers/provider.h"
+
 namespace tenon {
 
 // Neighbouring columns of a row that is being gathered.
@@ -23,6 +25,6 @@ struct Gather {
 };
 
 using GatherFunction = void (*)(const Gather&);
-GatherFunction gather_function();
+GatherFunction gather_function(Isa isa);
 
 }  // namespace tenon

@@ -66,13 +66,15 @@ GatherFunction pick() { return gather; }
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "providers/cpu/dispatch.h"
+
 namespace tenon {
 namespace gathering {
 HWY_EXPORT(pick);
 }
-GatherFunction gather_function() {
+GatherFunction gather_function(Isa isa) {
   using namespace gathering;
-  return HWY_DYNAMIC_DISPATCH(pick)();
+  return TENON_DISPATCH(pick, isa)();
 }
 }  // namespace tenon
 #endif

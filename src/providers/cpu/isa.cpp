@@ -8,42 +8,52 @@ namespace tenon {
 
 namespace {
 
-struct Isa {
+struct IsaTarget {
+  Isa isa;
   std::string_view name;
   int64_t target;
 };
 
 // Best first.
-constexpr Isa kIsas[] = {{"avx512", HWY_AVX3}, {"avx2", HWY_AVX2},     {"sse4", HWY_SSE4},
-                         {"neon", HWY_NEON},   {"scalar", HWY_EMU128}, {"scalar", HWY_SCALAR}};
+constexpr IsaTarget kIsas[] = {{Isa::Avx512, "avx512", HWY_AVX3},   {Isa::Avx2, "avx2", HWY_AVX2},
+                               {Isa::Sse4, "sse4", HWY_SSE4},       {Isa::Neon, "neon", HWY_NEON},
+                               {Isa::Scalar, "scalar", HWY_EMU128}, {Isa::Scalar, "scalar", HWY_SCALAR}};
 
-int64_t usable() { return (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS; }
-
-void choose(int64_t targets) {
-  hwy::SetSupportedTargetsForTest(targets);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-}
+int64_t usable_targets() { return (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS; }
 
 }  // namespace
 
-std::vector<std::string_view> cpu_isas() {
-  std::vector<std::string_view> names;
-  for (const Isa& isa : kIsas)
-    if ((usable() & isa.target) != 0) names.push_back(isa.name);
-  return names;
+const std::vector<Isa>& usable_isas() {
+  static const std::vector<Isa> isas = [] {
+    std::vector<Isa> found;
+    for (const IsaTarget& i : kIsas)
+      if ((usable_targets() & i.target) != 0) found.push_back(i.isa);
+    return found;
+  }();
+  return isas;
 }
 
-std::string_view cpu_isa() { return cpu_isas().front(); }
+std::string_view isa_name(Isa isa) {
+  for (const IsaTarget& i : kIsas)
+    if (i.isa == isa) return i.name;
+  return "";
+}
 
-Status limit_cpu_isa(std::string_view name) {
-  choose(0);
-  if (name.empty()) return {};
+Result<Isa> isa_of_name(std::string_view name) {
+  std::string known;
+  for (const Isa isa : usable_isas()) {
+    if (isa_name(isa) == name) return isa;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", isa_name(isa));
+  }
+  return invalid_argument("'{}' is no instruction set that kernels can use on this machine; use one of: {}", name,
+                          known);
+}
+
+int64_t targets_up_to(Isa isa) {
   int64_t allowed = 0;
-  for (const Isa& isa : kIsas)
-    if (isa.name == name || allowed != 0) allowed |= isa.target & usable();
-  if (allowed == 0) return invalid_argument("'{}' is no instruction set that kernels can use on this machine", name);
-  choose(allowed);
-  return {};
+  for (const IsaTarget& i : kIsas)
+    if (i.isa == isa || allowed != 0) allowed |= i.target & usable_targets();
+  return allowed;
 }
 
 }  // namespace tenon

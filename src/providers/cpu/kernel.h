@@ -4,12 +4,12 @@
 
 namespace tenon {
 
-// By canonical op name; null when this provider has no kernel for the op.
-Kernel find_cpu_kernel(std::string_view op_name);
+// Null when this provider has no such family.
+const KernelFamily* find_cpu_family(std::string_view name);
 
 // Each in its own file.
-Status run_cpu_pack_panels(KernelContext& c);
-Status run_cpu_packed_matmul(KernelContext& c);
-Status run_cpu_packed_conv(KernelContext& c);
+std::span<const Variant> pack_panels_variants();
+std::span<const Variant> packed_matmul_variants();
+std::span<const Variant> packed_conv_variants();
 
 }  // namespace tenon

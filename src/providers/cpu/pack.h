@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "providers/provider.h"
+
 namespace tenon {
 
 // Rows of sixteen neighbouring outputs, as matrices are packed. Kernels of a weight program: the same bits from every
@@ -16,6 +18,6 @@ struct PackKernels {
                bool streaming, float* to, int64_t panel_stride);
 };
 
-const PackKernels& pack_kernels();
+const PackKernels& pack_kernels(Isa isa);
 
 }  // namespace tenon

@@ -93,7 +93,7 @@ void pack_weight(KernelContext& c, const TensorView& w, int64_t first_output) {
   job.columns = w.dims[kn ? 1 : 0] / job.groups;
   job.depth = out.dims[out.dims.size() - 2];
   job.streaming = out.bytes() >= kStreamedBytes && reinterpret_cast<uintptr_t>(job.to) % 64 == 0;
-  job.kernels = &pack_kernels();
+  job.kernels = &c.state<PackKernels>();
 
   // Rows of [K, N] are read sixteen panels at a time: a kilobyte of neighbours.
   const int64_t panels = job.groups * job.panels();
@@ -110,7 +110,14 @@ void pack_weight(KernelContext& c, const TensorView& w, int64_t first_output) {
 
 }  // namespace
 
-Status run_cpu_pack_panels(KernelContext& c) {
+namespace {
+
+Result<KernelState> bind(const BindRequest& request) {
+  // The table lives as long as the program.
+  return KernelState{{std::shared_ptr<const void>(), &pack_kernels(request.isa)}};
+}
+
+Status run(KernelContext& c) {
   if (c.out(0).size() == 0) return {};
   if (c.has(1) && has_not_finite(c.in(1))) c.services().note_not_finite();
   const size_t axis = c.params<PackPanelsParams>().source == "kn" ? 1 : 0;
@@ -121,6 +128,13 @@ Status run_cpu_pack_panels(KernelContext& c) {
     first += c.in(i).dims[axis];
   }
   return {};
+}
+
+}  // namespace
+
+std::span<const Variant> pack_panels_variants() {
+  static constexpr Variant kVariants[] = {{"panels", run, bind}};
+  return kVariants;
 }
 
 }  // namespace tenon

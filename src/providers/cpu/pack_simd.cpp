@@ -169,13 +169,15 @@ const PackKernels& kernels() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "providers/cpu/dispatch.h"
+
 namespace tenon {
 namespace packing {
 HWY_EXPORT(kernels);
 }
-const PackKernels& pack_kernels() {
+const PackKernels& pack_kernels(Isa isa) {
   using namespace packing;
-  return HWY_DYNAMIC_DISPATCH(kernels)();
+  return TENON_DISPATCH(kernels, isa)();
 }
 }  // namespace tenon
 #endif

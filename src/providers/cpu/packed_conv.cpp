@@ -5,32 +5,16 @@
 
 namespace tenon {
 
-namespace {
+ConvTensors::ConvTensors(const KernelContext& c, const FusedActivation& bound)
+    : x(c.in(0).as<float>().data()), packed(c.in(1).as<float>().data()),
+      bias(c.has(2) ? c.in(2).as<float>().data() : nullptr), y(c.out(0).as<float>().data()), activation(with_given_bounds(c, bound)) {}
 
-// Fewer output positions than this are rows of a matrix product; more are its columns.
-constexpr int64_t kFewPositions = 16;
-
-}  // namespace
-
-Status run_cpu_packed_conv(KernelContext& c) {
-  const auto& p = c.params<PackedConvParams>();
-  ConvJob job;
-  TN_ASSIGN_OR_RETURN(job.activation, packed_activation(c, p.activation));
-  if (c.out(0).size() == 0) return {};
-  TN_ASSIGN_OR_RETURN(job.shape, ConvShape::of(c.in(0).dims, c.out(0).dims, p));
-  job.x = c.in(0).as<float>().data();
-  job.packed = c.in(1).as<float>().data();
-  job.bias = c.has(2) ? c.in(2).as<float>().data() : nullptr;
-  job.y = c.out(0).as<float>().data();
-  if (p.layout == kDepthwiseLayout) {
-    if (convolve_depthwise(c, job)) return {};
-    return find_reference_kernel("PackedConv")(c);
-  }
-  if (job.shape.out_plane() < kFewPositions)
-    convolve_points(c, job);
-  else
-    convolve_planes(c, job);
-  return {};
+std::span<const Variant> packed_conv_variants() {
+  static const Variant variants[] = {{"depthwise", run_conv_depthwise, bind_conv_depthwise},
+                                     {"points", run_conv_points, bind_conv_points},
+                                     {"planes", run_conv_planes, bind_conv_planes},
+                                     {"plain", find_reference_family("reference/PackedConv")->variants[0].run}};
+  return variants;
 }
 
 }  // namespace tenon

@@ -3,11 +3,15 @@
 
 namespace tenon {
 
-Kernel find_cpu_kernel(std::string_view op_name) {
-  if (op_name == "PackPanels") return {.function = run_cpu_pack_panels, .watches_inputs = true, .exact = true};
-  if (op_name == "PackedMatMul") return {run_cpu_packed_matmul};
-  if (op_name == "PackedConv") return {run_cpu_packed_conv};
-  return {};
+const KernelFamily* find_cpu_family(std::string_view name) {
+  static const KernelFamily families[] = {
+      {.name = "cpu/PackPanels", .variants = pack_panels_variants(), .watches_inputs = true, .exact = true},
+      {.name = "cpu/PackedMatMul", .variants = packed_matmul_variants()},
+      {.name = "cpu/PackedConv", .variants = packed_conv_variants()},
+  };
+  for (const KernelFamily& family : families)
+    if (family.name == name) return &family;
+  return nullptr;
 }
 
 }  // namespace tenon

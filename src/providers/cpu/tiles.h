@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "providers/provider.h"
+
 // The inner loop of every dense product: a tile of C += A * B whose sums stay in registers. Sums add their products in
 // the order of k, one rounding each where the machine has a fused multiply-add, so results do not depend on how work
 // is cut into tiles.
@@ -35,8 +37,7 @@ struct TileTable {
   TileFunction function[2][kMostTileRows + 1][kMostTilePanels + 1] = {};  // by order, rows, panels
 };
 
-// The table of the instruction set in use.
-const TileTable& tile_table();
+const TileTable& tile_table(Isa isa);
 
 // A product of any number of rows and panels, cut into tiles. Reads and writes whole panels.
 void multiply_tiles(const TileTable& table, TileOrder order, const TileOperands& operands, int64_t rows,

@@ -112,13 +112,15 @@ const TileTable& table() {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include "providers/cpu/dispatch.h"
+
 namespace tenon {
 namespace tiles {
 HWY_EXPORT(table);
 }
-const TileTable& tile_table() {
+const TileTable& tile_table(Isa isa) {
   using namespace tiles;
-  return HWY_DYNAMIC_DISPATCH(table)();
+  return TENON_DISPATCH(table, isa)();
 }
 }  // namespace tenon
 #endif

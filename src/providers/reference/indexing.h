@@ -4,22 +4,26 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/small_list.h"
 #include "providers/reference/work_meter.h"
 #include "tensor/tensor.h"
 
 // Walking over dense row-major tensors.
 namespace tenon {
 
+// One number for each axis; most tensors have few.
+using AxisList = SmallList<int64_t, 8>;
+
 // Elements between neighbours along each axis.
-inline std::vector<int64_t> row_major_strides(Dims dims) {
-  std::vector<int64_t> strides(dims.size(), 1);
+inline AxisList row_major_strides(Dims dims) {
+  AxisList strides(dims.size(), 1);
   for (size_t i = dims.size(); i-- > 1;) strides[i - 1] = strides[i] * dims[i];
   return strides;
 }
 
 // Strides that walk a tensor of dims `from` under the broadcast shape `to`: 0 along repeated axes.
-inline std::vector<int64_t> broadcast_strides(Dims from, Dims to) {
-  std::vector<int64_t> own = row_major_strides(from), strides(to.size(), 0);
+inline AxisList broadcast_strides(Dims from, Dims to) {
+  AxisList own = row_major_strides(from), strides(to.size(), 0);
   for (size_t i = 0; i < from.size(); ++i)
     if (from[i] != 1) strides[to.size() - from.size() + i] = own[i];
   return strides;
@@ -31,14 +35,13 @@ inline std::vector<int64_t> broadcast_strides(Dims from, Dims to) {
 template <size_t N>
 class Walker {
  public:
-  Walker(Dims dims, std::array<std::vector<int64_t>, N> strides)
-      : dims_(dims), strides_(std::move(strides)), index_(dims.size(), 0) {
+  Walker(Dims dims, const std::array<AxisList, N>& strides) : dims_(dims), strides_(strides), index_(dims.size(), 0) {
     for (int64_t d : dims) more_ = more_ && d > 0;
   }
   bool more() const { return more_; }
   int64_t at(size_t operand) const { return offsets_[operand]; }
   int64_t position() const { return position_; }  // row-major number of the current index
-  const std::vector<int64_t>& index() const { return index_; }
+  const AxisList& index() const { return index_; }
   void next() {
     ++position_;
     meter_.spend();
@@ -53,8 +56,8 @@ class Walker {
 
  private:
   Dims dims_;
-  std::array<std::vector<int64_t>, N> strides_;
-  std::vector<int64_t> index_;
+  std::array<AxisList, N> strides_;
+  AxisList index_;
   std::array<int64_t, N> offsets_{};
   int64_t position_ = 0;
   bool more_ = true;

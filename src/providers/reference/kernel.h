@@ -9,7 +9,7 @@ namespace tenon {
 template <OpId>
 KernelFunction reference_kernel();
 
-// By canonical op name; null when there is no such op.
-KernelFunction find_reference_kernel(std::string_view op_name);
+// "reference/Conv", or "control/If" for ops with sub-graphs; null when there is no such op.
+const KernelFamily* find_reference_family(std::string_view name);
 
 }  // namespace tenon

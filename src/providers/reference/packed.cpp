@@ -89,7 +89,8 @@ Status run_pack_panels(KernelContext& c) {
 
 Status run_packed_matmul(KernelContext& c) {
   const auto& p = c.params<PackedMatMulParams>();
-  TN_ASSIGN_OR_RETURN(const FusedActivation activation, packed_activation(c, p.activation));
+  TN_ASSIGN_OR_RETURN(FusedActivation activation, fused_activation(p.activation));
+  activation = with_given_bounds(c, activation);
   const float *x = c.in(0).as<float>().data(), *packed = c.in(1).as<float>().data();
   const auto y = c.out(0).as<float>();
   const int64_t rows = p.n == 0 ? 0 : static_cast<int64_t>(y.size()) / p.n;
@@ -121,7 +122,8 @@ Result<Doubles> unpacked_weights(KernelContext& c, int64_t depth) {
 
 Status run_packed_conv(KernelContext& c) {
   const auto& p = c.params<PackedConvParams>();
-  TN_ASSIGN_OR_RETURN(const FusedActivation activation, packed_activation(c, p.activation));
+  TN_ASSIGN_OR_RETURN(FusedActivation activation, fused_activation(p.activation));
+  activation = with_given_bounds(c, activation);
   const TensorView& out = c.out(0);
   if (out.size() == 0) return {};
   const int64_t channels = c.in(0).dims[1] / p.conv.group;

@@ -25,11 +25,20 @@ struct tn_options {
   std::map<std::string, std::string_view> files;
 };
 
+namespace tenon::api {
+// The best instruction set of this machine, or the one that TENON_CPU_ISA names.
+Isa default_isa();
+}  // namespace tenon::api
+
 struct tn_context {
   tenon::Limits limits;
-  int threads = 0;  // 0: what the CPU quota allows
-  std::once_flag pool_made;
-  std::shared_ptr<tenon::ThreadPool> pool;  // see context_pool()
+  int threads = 0;                             // 0: what the CPU quota allows
+  tenon::Isa isa = tenon::api::default_isa();  // the best that kernels may use
+  // Below: see context_pool().
+  std::mutex pool_mutex;
+  bool pool_made = false;
+  uint64_t forks = 0;  // when it was made
+  std::shared_ptr<tenon::ThreadPool> pool;
 };
 
 struct tn_value {
@@ -99,6 +108,7 @@ class OptionReader {
   void integer(const std::string& key, int64_t& value, int64_t minimum);
   void boolean(const std::string& key, bool& value);
   void text(const std::string& key, std::string& value);
+  void isa(const std::string& key, Isa& value);  // "": as it is
   // Every "prefix:NAME" with an integer value.
   void integers_by_name(const std::string& prefix, std::map<std::string, int64_t>& values);
   // Every "prefix:NAME" as it is.

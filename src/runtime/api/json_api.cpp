@@ -6,7 +6,7 @@
 
 #include "base/cpu.h"
 #include "executor/limits.h"
-#include "providers/cpu/isa.h"
+#include "providers/provider.h"
 #include "runtime/api/handles.h"
 
 using namespace tenon;
@@ -36,10 +36,11 @@ tn_status* tn_system_json(char** text) {
   return api::guarded([&]() -> Status {
     if (!text) return invalid_argument("json must not be NULL");
     const CpuInfo cpu = cpu_info();
+    json isas = json::array();
+    for (const Isa isa : usable_isas()) isas.push_back(isa_name(isa));
     json result = {
         {"version", TENON_VERSION},
-        {"cpu",
-         {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}, {"isas", cpu_isas()}}},
+        {"cpu", {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}, {"isas", isas}}},
         {"threads", {{"cores", cpu.cores}, {"quota", cpu.quota}}},
         {"memory", {{"bytes", machine_memory()}, {"limit", default_memory_limit()}}},
         {"providers", json::array({"cpu", "reference"})},
@@ -57,6 +58,8 @@ tn_status* tn_run_profile_json(const tn_run* run, char** text) {
     for (const StepTime& s : run->steps)
       steps.push_back({{"name", s.name},
                        {"kernel", s.family},
+                       {"variant", s.variant},
+                       {"depth", s.depth},
                        {"start_us", static_cast<double>(s.start_ns) / 1e3},
                        {"duration_us", static_cast<double>(s.duration_ns) / 1e3}});
     *text = api::copy_text(steps.dump(2, ' ', false, json::error_handler_t::replace));

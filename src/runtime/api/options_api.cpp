@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include "base/cpu.h"
-#include "providers/cpu/isa.h"
+#include "base/fork.h"
 #include "runtime/api/handles.h"
 
 using namespace tenon;
@@ -74,6 +75,16 @@ void OptionReader::text(const std::string& key, std::string& value) {
   if (const std::string* text = find(key)) value = *text;
 }
 
+void OptionReader::isa(const std::string& key, Isa& value) {
+  const std::string* text = find(key);
+  if (!text || text->empty()) return;
+  const auto isa = isa_of_name(*text);
+  if (isa.ok())
+    value = *isa;
+  else if (status_.ok())
+    status_ = Status(isa.status()).in(fmt::format("option '{}'", key));
+}
+
 void OptionReader::integers_by_name(const std::string& prefix, std::map<std::string, int64_t>& values) {
   prefixes_.push_back(prefix + ":");
   if (!options_) return;
@@ -130,6 +141,16 @@ Status OptionReader::finish() {
   return {};
 }
 
+Isa default_isa() {
+  static const Isa chosen = [] {
+    // To try what other machines do. A wrong name is ignored: there is nobody to tell.
+    const char* name = std::getenv("TENON_CPU_ISA");
+    const auto isa = name ? isa_of_name(name) : Result<Isa>(usable_isas().front());
+    return isa.ok() ? *isa : usable_isas().front();
+  }();
+  return chosen;
+}
+
 tn_context& context_or_default(tn_context* context) {
   // Lives as long as the process: sessions may run while static objects go.
   static auto* const shared = new tn_context();
@@ -138,10 +159,17 @@ tn_context& context_or_default(tn_context* context) {
 
 std::shared_ptr<ThreadPool> context_pool(tn_context* context) {
   tn_context& chosen = context_or_default(context);
-  std::call_once(chosen.pool_made, [&] {
-    const int wanted = tn_context_threads(&chosen);
-    if (wanted > 1) chosen.pool = std::make_shared<ThreadPool>(wanted - 1);
-  });
+  const std::lock_guard lock(chosen.pool_mutex);
+  if (chosen.forks != fork_count()) {
+    // Its threads stayed in the parent, so that nobody could wait for their end.
+    if (chosen.pool) new std::shared_ptr<ThreadPool>(std::move(chosen.pool));
+    chosen.pool = nullptr;
+    chosen.pool_made = false;
+    chosen.forks = fork_count();
+  }
+  if (!std::exchange(chosen.pool_made, true))
+    if (const int wanted = tn_context_threads(&chosen); wanted > 1)
+      chosen.pool = std::make_shared<ThreadPool>(wanted - 1);
   return chosen.pool;
 }
 
@@ -186,13 +214,11 @@ tn_status* tn_context_create(const tn_options* options, tn_context** context) {
     reader.integer("threads", threads, 0);
     reader.integer("memory_limit", made->limits.memory_bytes, 1);
     reader.integer("loop_limit", made->limits.loop_iterations, 1);
-    std::string isa;
-    reader.text("cpu_isa", isa);
+    reader.isa("cpu_isa", made->isa);
     TN_RETURN_IF_ERROR(reader.finish());
     constexpr int64_t kMaxThreads = 1024;
     if (threads > kMaxThreads)
       return invalid_argument("option 'threads' must be at most {}, it is {}", kMaxThreads, threads);
-    if (!isa.empty()) TN_RETURN_IF_ERROR(limit_cpu_isa(isa));
     made->threads = static_cast<int>(threads);
     *context = made.release();
     return {};

@@ -1,3 +1,4 @@
+#include "base/small_array.h"
 #include "runtime/api/handles.h"
 
 using namespace tenon;
@@ -28,10 +29,10 @@ Status run_session(const tn_session& handle, tn_run* run, const tn_value* const*
   const Session& session = *handle.session;
   if (output_count != session.output_count())
     return invalid_argument("the model has {} outputs, room for {} is given", session.output_count(), output_count);
-  std::vector<Value> values(input_count);
+  SmallArray<const Value*, 8> values(input_count);
   for (size_t i = 0; i < input_count; ++i)
-    if (inputs[i]) values[i] = inputs[i]->value;
-  std::vector<OutputTarget> targets(output_count);
+    values[i] = inputs[i] && !inputs[i]->value.empty() ? &inputs[i]->value : nullptr;
+  SmallArray<OutputTarget, 8> targets(output_count);
   for (size_t i = 0; i < output_count; ++i) {
     if (!outputs[i] || (wanted && !wanted[i])) continue;
     const Tensor* t = outputs[i]->value.tensor();
@@ -49,7 +50,8 @@ Status run_session(const tn_session& handle, tn_run* run, const tn_value* const*
       options.profile = &run->steps;
     }
   }
-  TN_ASSIGN_OR_RETURN(auto results, session.run(std::move(values), targets, options));
+  SmallArray<Value, 8> results(output_count);
+  TN_RETURN_IF_ERROR(session.run(values, targets, results, options));
   for (size_t i = 0; i < output_count; ++i)
     if (!outputs[i] && (!wanted || wanted[i])) outputs[i] = new tn_value{std::move(results[i])};
   return {};

@@ -33,9 +33,11 @@ void keep_named_values(Plan& plan) {
 void SessionRequest::read(tn_context* context, OptionReader& reader) {
   int64_t seed = 0, threads = 0;
   settings.limits = context_or_default(context).limits;
+  settings.isa = context_or_default(context).isa;
   reader.integer("memory_limit", settings.limits.memory_bytes, 1);
   reader.integer("loop_limit", settings.limits.loop_iterations, 1);
   reader.integer("cached_bindings", settings.limits.cached_bindings, 1);
+  reader.isa("cpu_isa", settings.isa);
   reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
   reader.integer("threads", threads, 0);
   reader.boolean("keep_values", keep_values);

@@ -62,6 +62,45 @@ TEST(ThreadPool, ServesManyCallers) {
   EXPECT_TRUE(counts.all_are(800));
 }
 
+// Both loops are under way until each has met a helper: with one loop at a time neither would end.
+TEST(ThreadPool, SharesItsWorkersAmongCallers) {
+  ThreadPool pool(2);
+  std::atomic<int> met{0};
+  const auto meet = [&] {
+    std::atomic<int> here{0};
+    pool.parallel_for(
+        2,
+        [&](int64_t) {
+          if (here.fetch_add(1) == 1) met.fetch_add(1);
+          while (here.load() < 2 || met.load() < 2) std::this_thread::yield();
+        },
+        1);
+  };
+  std::thread other(meet);
+  meet();
+  other.join();
+  EXPECT_EQ(met.load(), 2);
+}
+
+TEST(ThreadPool, GivesEveryThreadOfALoopItsPlace) {
+  ThreadPool pool(3);
+  EXPECT_EQ(ThreadPool::place_in_loop(), 0);
+  for (int round = 0; round < 100; ++round) {
+    std::array<std::atomic<int>, 4> at{};
+    pool.parallel_for(
+        64,
+        [&](int64_t) {
+          const int place = ThreadPool::place_in_loop();
+          ASSERT_LT(place, 3);
+          EXPECT_EQ(at[static_cast<size_t>(place)].fetch_add(1), 0) << "two threads at once in place " << place;
+          // A loop inside runs here alone, and does not change the place.
+          pool.parallel_for(2, [&](int64_t) { EXPECT_EQ(ThreadPool::place_in_loop(), place); });
+          at[static_cast<size_t>(place)].fetch_sub(1);
+        },
+        2);
+  }
+}
+
 TEST(ThreadPool, RunsLoopsInsideLoops) {
   ThreadPool pool(2);
   Counts counts(50);

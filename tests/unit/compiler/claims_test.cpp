@@ -94,6 +94,33 @@ graph (%x: float[n, 3, 20]) {
 )");
 }
 
+// Weights that are bounds stay weights; numbers of the model itself are parameters.
+TEST(Claims, AProductReadsTheBoundsOfItsClip) {
+  EXPECT_EQ(claimed(R"(
+    %w: float[3, 2] source "w"
+    %low: float[] source "low"
+    %high: float[] source "high"
+    %six: float[] = [6]
+    graph (%x: float[n, 3]) {
+      %p = MatMul(%x, %w)
+      %y = Clip(%p, %low, %high)
+      %q = Gemm(%x, %w)
+      %z = Clip(%q, %low, %six)
+      return %y as "y", %z as "z"
+    })"),
+            R"(%w: float[3, 2] source "w"
+%low: float[] source "low"
+%high: float[] source "high"
+graph (%x: float[n, 3]) {
+  %0 = PackPanels(%w) {source="kn"} : float[1, 1, 3, 16]
+  %y = PackedMatMul(%x, %0, _, %low, %high) {n=2, k=3, activation="clip"} : float[n, 2]
+  %1 = PackPanels(%w) {source="kn"} : float[1, 1, 3, 16]
+  %z = PackedMatMul(%x, %1, _, %low) {n=2, k=3, activation="clip", activation_beta=6} : float[n, 2]
+  return %y as "y", %z as "z"
+}
+)");
+}
+
 TEST(Claims, WeightsThatAreFedStayWithTheReference) {
   constexpr std::string_view kText = R"(graph (%x: float[n, 3], %w: float[3, 2]) {
   %y = MatMul(%x, %w) : float[n, 2]

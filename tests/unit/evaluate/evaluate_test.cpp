@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "base/exact_math.h"
+#include "ir/infer_readers.h"
 #include "ir/text.h"
-#include "ops/gather.h"
 
 namespace tenon {
 namespace {
@@ -70,6 +70,23 @@ TEST(Evaluate, AValueOfAGraph) {
   EXPECT_THAT(elements(evaluate(graph, value_named(graph, "unit"))), ElementsAre(3.0f / 5, 4.0f / 5));
   EXPECT_THAT(elements(evaluate(graph, value_named(graph, "a"))), ElementsAre(3, 4));
   EXPECT_FALSE(evaluate(graph, value_named(graph, "y")).ok());
+}
+
+TEST(Evaluate, InferenceKnowsWhatConstantsGive) {
+  Graph graph = graph_of(R"(
+    %zero: float[] = [0]
+    %one: float[] = [1]
+    %end: float[] = [2.5]
+    graph (%x: float[1]) {
+      %limit = Ceil(%end)
+      %steps = Range(%zero, %limit, %one)
+      %y = Mul(%x, %steps)
+      return %y as "y"
+    })");
+  EXPECT_FALSE(is_static(*graph.value(value_named(graph, "steps")).type.shape));
+  graph.constants->evaluate = evaluate;
+  ASSERT_TRUE(infer_graph(graph).ok());
+  EXPECT_EQ(graph.value(value_named(graph, "y")).type.to_string(), "float[3]");
 }
 
 TEST(Evaluate, NaNsAreOne) {

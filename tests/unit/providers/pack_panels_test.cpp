@@ -117,7 +117,8 @@ bool notes(const PackPanelsParams& params, const std::vector<Tensor>& inputs) {
   std::vector<TensorView> in, out{output->view()};
   for (const Tensor& t : inputs) in.push_back(t.defined() ? t.view() : TensorView{});
   const std::vector<const Value*> boxed(in.size(), nullptr);
-  EXPECT_TRUE(call_kernel(find_kernel("cpu/PackPanels"), Params::of(params), in, boxed, out, services).ok());
+  EXPECT_TRUE(
+      call_kernel(*find_family("cpu/PackPanels"), Params::of(params), in, boxed, out, services, isa_of_tests()).ok());
   return services.not_finite;
 }
 

@@ -9,7 +9,6 @@
 
 #include "base/thread_pool.h"
 #include "ops/infer.h"
-#include "providers/cpu/isa.h"
 #include "providers/provider.h"
 
 namespace tenon::test {
@@ -38,6 +37,7 @@ class KernelRun final : public KernelServices {
   uint64_t random_stream() override { return 0; }
   Status count_iterations(int64_t) override { return {}; }
   void note_not_finite() override { not_finite = true; }
+  int threads() override { return pool_ ? pool_->workers() + 1 : 1; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
     if (pool_) return pool_->parallel_for(chunks, body);
     KernelServices::parallel_for(chunks, body);
@@ -64,6 +64,23 @@ inline Result<std::vector<int64_t>> output_dims(OpId op, const Params& params, c
   return dims;
 }
 
+// What run_kernel uses at most.
+inline Isa& isa_of_tests() {
+  static Isa isa = usable_isas().front();
+  return isa;
+}
+
+// Calls f with every instruction set of this machine in force.
+inline void for_each_isa(const std::function<void()>& f) {
+  const Isa best = isa_of_tests();
+  for (const Isa isa : usable_isas()) {
+    SCOPED_TRACE(std::string(isa_name(isa)));
+    isa_of_tests() = isa;
+    f();
+  }
+  isa_of_tests() = best;
+}
+
 inline Tensor run_kernel(const std::string& family, OpId op, const Params& params, const std::vector<Tensor>& inputs,
                          ThreadPool* pool = nullptr) {
   auto dims = output_dims(op, params, inputs);
@@ -77,7 +94,7 @@ inline Tensor run_kernel(const std::string& family, OpId op, const Params& param
   std::vector<TensorView> in, out{output->view()};
   for (const Tensor& t : inputs) in.push_back(t.defined() ? t.view() : TensorView{});
   const std::vector<const Value*> boxed(in.size(), nullptr);
-  const Status status = call_kernel(find_kernel(family), params, in, boxed, out, services);
+  const Status status = call_kernel(*find_family(family), params, in, boxed, out, services, isa_of_tests());
   EXPECT_TRUE(status.ok()) << status.to_string();
   return *output;
 }
@@ -114,16 +131,6 @@ inline void expect_near(const Tensor& actual, const Tensor& expected, const Tens
     const double difference = std::fabs(double{actual.as<float>()[i]} - double{expected.as<float>()[i]});
     ASSERT_LE(difference, tolerance) << "element " << i << ": " << actual.as<float>()[i] << " instead of "
                                      << expected.as<float>()[i];
-  }
-}
-
-// Calls f with every instruction set of this machine in force.
-inline void for_each_isa(const std::function<void()>& f) {
-  for (const std::string_view isa : cpu_isas()) {
-    SCOPED_TRACE(std::string(isa));
-    ASSERT_TRUE(limit_cpu_isa(isa).ok());
-    f();
-    ASSERT_TRUE(limit_cpu_isa("").ok());
   }
 }
 

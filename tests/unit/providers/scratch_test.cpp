@@ -23,7 +23,8 @@ Status stop(KernelContext&) {
 }
 
 Status call(KernelFunction function, KernelServices& services) {
-  return call_kernel({function}, Params(), {}, {}, {}, services);
+  const Variant variant{"test", function};
+  return call_kernel({.name = "test", .variants = {&variant, 1}}, Params(), {}, {}, {}, services);
 }
 
 TEST(Scratch, IsCountedWhileItIsThere) {

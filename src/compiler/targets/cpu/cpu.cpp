@@ -11,13 +11,14 @@ namespace {
 std::string family_of(OpId op) {
   const std::string name(op_def(op).name);
   const std::string fast = "cpu/" + name;
-  return find_kernel(fast).function ? fast : "reference/" + name;
+  return find_family(fast) ? fast : "reference/" + name;
 }
 
 std::string exact_family_of(OpId op) {
   const std::string name(op_def(op).name);
   const std::string fast = "cpu/" + name;
-  return find_kernel(fast).exact ? fast : "reference/" + name;
+  const KernelFamily* family = find_family(fast);
+  return family && family->exact ? fast : "reference/" + name;
 }
 
 }  // namespace

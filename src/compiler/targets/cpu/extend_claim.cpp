@@ -136,7 +136,7 @@ std::optional<ActivationParams> activation_of(Patch& patch, Claim& claim, const 
       if (!take_bound(patch, node, 1, least, low) || !take_bound(patch, node, 2, greatest, high)) return std::nullopt;
       claim.least = low;
       claim.greatest = high;
-      return named(ActivationKind::Clip, least, greatest);
+      return named(ActivationKind::Clip, low == kNone ? least : 0, high == kNone ? greatest : 0);
     }
     default:
       return std::nullopt;

@@ -2,12 +2,15 @@
 
 #include <atomic>
 #include <chrono>
+#include <limits>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "executor/arena_pool.h"
 #include "executor/limits.h"
-#include "executor/prepared_plan.h"
+#include "tensor/tensor.h"
 
 namespace tenon {
 
@@ -15,6 +18,8 @@ namespace tenon {
 struct StepTime {
   std::string name;
   std::string family;
+  std::string_view variant;
+  int depth = 0;  // of sub-graphs around it
   int64_t start_ns = 0;
   int64_t duration_ns = 0;
 };
@@ -28,7 +33,9 @@ struct StopQuestion {
 // What all plans of one run share.
 struct RunState {
   std::shared_ptr<const std::vector<Tensor>> slots;  // the packed weights, which stay while the run lasts
+  uint64_t slots_number = 0;                         // another one for other slots
   std::shared_ptr<MemoryBudget> budget;
+  RunArena* arena = nullptr;
   const Limits* limits = nullptr;
   const std::atomic<bool>* cancelled = nullptr;
   StopQuestion stop;
@@ -42,9 +49,6 @@ struct RunState {
   int depth = 0;
   ThreadPool* pool = nullptr;                         // null: the caller's thread alone
   int max_helpers = std::numeric_limits<int>::max();  // of the pool's workers
-  // Memory of plans that run once, one after the other: the next one uses what the last one had. Null: plans keep
-  // theirs for their next run.
-  std::shared_ptr<Buffer>* scratch = nullptr;
   std::vector<StepTime>* profile = nullptr;
   int64_t profile_origin_ns = 0;
 
@@ -62,26 +66,5 @@ struct RunState {
   }
   static constexpr std::chrono::milliseconds kQuestionInterval{50};
 };
-
-// A value during a run: a dense view, or something boxed (then `view` mirrors it if it is a tensor).
-struct Cell {
-  TensorView view;
-  Value boxed;
-  bool ready() const { return view.dtype != DType::Undefined || !boxed.empty(); }
-};
-
-// The values of one plan during one run.
-struct Frame {
-  std::vector<Cell> cells;
-  std::vector<std::shared_ptr<const Segment>> segments;  // keeps dims alive that views point to
-  std::vector<std::pair<const Segment*, std::shared_ptr<Buffer>>> arenas;
-  std::shared_ptr<Buffer>* scratch = nullptr;  // takes the arenas in the end, see RunState
-  ~Frame();
-};
-
-// Solves shapes and places buffers for the steps from `start` on. Everything made before is in the frame.
-Result<std::shared_ptr<const Segment>> bind_segment(const PreparedPlan& plan, size_t start, const Frame& frame);
-// The cache key of such a segment: the shapes of what flows in, and the contents that decided shapes before.
-std::string segment_key(const PreparedPlan& plan, size_t start, const Frame& frame);
 
 }  // namespace tenon

@@ -1,0 +1,25 @@
+#pragma once
+
+// For files of SIMD code, after Highway's headers: the function of an instruction set, rather than the one of the
+// process that HWY_DYNAMIC_DISPATCH gives.
+#include <hwy/highway.h>
+
+#include "providers/cpu/isa.h"
+
+namespace tenon {
+
+// In every file, as the list of compiled targets is the file's own.
+static inline size_t dispatch_index([[maybe_unused]] Isa isa) {
+#if HWY_IDE || ((HWY_TARGETS & (HWY_TARGETS - 1)) == 0)
+  return 0;
+#else
+  hwy::ChosenTarget chosen;
+  chosen.Update(targets_up_to(isa));
+  return chosen.GetIndex();
+#endif
+}
+
+}  // namespace tenon
+
+// function: exported with HWY_EXPORT.
+#define TENON_DISPATCH(function, isa) (*HWY_DISPATCH_TABLE(function)[::tenon::dispatch_index(isa)])
