@@ -312,7 +312,8 @@ class SegmentBinder {
       };
       if (const int64_t bytes = step.kernel.state.scratch_bytes; bytes > 0) {
         step.kernel.state.scratch_bytes = (bytes + 63) / 64 * 64;
-        step.scratch_offset = take_for_step(step.kernel.state.scratch_bytes * prepared_.options().threads);
+        const int64_t threads = std::min<int64_t>(prepared_.options().threads, step.kernel.state.chunks);
+        step.scratch_offset = take_for_step(step.kernel.state.scratch_bytes * threads);
       }
       for (SpreadValue& spread : step.spread) {
         const Step& of = plan_.steps[s];

@@ -153,6 +153,7 @@ Status PlanRun::run(RunState& state, std::span<const Value* const> inputs, PlanR
                     std::span<const OutputTarget> targets, std::span<Value> results, bool unshared_results) {
   state_ = &state;
   targets_ = targets;
+  is_body_ = !unshared_results;
   services_->begin();
   const RunArena::Mark mark = state.arena->mark();
   const auto run_all = [&]() -> Status {
@@ -251,7 +252,7 @@ Status PlanRun::prepare_output(const PlacedValue& p) {
       [[fallthrough]];
     }
     case PlacedValue::Place::Strings: {
-      TN_ASSIGN_OR_RETURN(Tensor t, Tensor::allocate(p.dtype, p.dims, state_->budget));
+      TN_ASSIGN_OR_RETURN(Tensor t, new_tensor(p));
       set_new_tensor(p.value, std::move(t));
       return {};
     }
@@ -262,6 +263,27 @@ Status PlanRun::prepare_output(const PlacedValue& p) {
       return {};
   }
   return {};
+}
+
+// Small results of bodies are made again and again; what nobody holds any more is used for the next ones.
+Result<Tensor> PlanRun::new_tensor(const PlacedValue& p) {
+  constexpr int64_t kSpareBytes = 16 * 1024;
+  const bool keep = is_body_ && p.place == PlacedValue::Place::Output &&
+                    storage_bytes(p.dtype, count_of(p.dims)).value_or(kSpareBytes) < kSpareBytes;
+  if (!keep) return Tensor::allocate(p.dtype, p.dims, state_->budget);
+  Tensor* place = nullptr;
+  for (Spare& spare : spares_) {
+    if (spare.value != p.value || (spare.tensor.defined() && spare.tensor.owner().use_count() > 1)) continue;
+    if (spare.tensor.defined() && spare.tensor.dims() == p.dims && spare.tensor.dtype() == p.dtype) return spare.tensor;
+    place = &spare.tensor;
+  }
+  TN_ASSIGN_OR_RETURN(Tensor made, Tensor::allocate(p.dtype, p.dims, state_->budget));
+  constexpr auto kSparesOfOne = 3;  // what goes in, what comes out, and one that is kept a little longer
+  if (place)
+    *place = made;
+  else if (std::ranges::count(spares_, p.value, &Spare::value) < kSparesOfOne)
+    spares_.push_back({p.value, made});
+  return made;
 }
 
 Status PlanRun::run_segment(BoundSegment& segment) {

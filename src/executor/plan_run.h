@@ -53,6 +53,7 @@ class PlanRun {
   Status run_steps();
   Status place_segment(BoundSegment& segment);
   Status prepare_output(const PlacedValue& p);
+  Result<Tensor> new_tensor(const PlacedValue& p);
   Status run_segment(BoundSegment& segment);
   Status run_step(BoundSegment& segment, size_t i);
   Status run_general(BoundSegment& segment, size_t i);
@@ -76,10 +77,16 @@ class PlanRun {
   uint64_t slots_filled_ = 0;  // how often they changed
   int64_t arena_bytes_ = 0;
   std::unique_ptr<RunServices> services_;
+  struct Spare {
+    PlanValueId value;
+    Tensor tensor;
+  };
+  std::vector<Spare> spares_;  // results that this run made before
 
   // Of the run that is under way.
   RunState* state_ = nullptr;
   std::span<const OutputTarget> targets_;
+  bool is_body_ = false;
   BoundSegment* segment_ = nullptr;
   size_t step_ = 0;
   std::vector<const Value*> body_inputs_;

@@ -113,7 +113,9 @@ class Unpacked {
 Status call(const BoundKernel& kernel, KernelContext context) {
   std::shared_ptr<Buffer> scratch;
   if (const int64_t bytes = kernel.state.scratch_bytes; bytes > 0) {
-    TN_ASSIGN_OR_RETURN(scratch, Buffer::allocate(bytes * context.services().threads(), context.budget()));
+    TN_ASSIGN_OR_RETURN(scratch,
+                        Buffer::allocate(bytes * std::min<int64_t>(context.services().threads(), kernel.state.chunks),
+                                         context.budget()));
     context.set_scratch(scratch->data(), bytes);
   }
   context.set_state(kernel.state.data.get());

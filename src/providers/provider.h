@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -151,8 +152,9 @@ struct BindRequest {
 
 // What binding decides, once for a tuple of shapes.
 struct KernelState {
-  std::shared_ptr<const void> data;  // see KernelContext::state
-  int64_t scratch_bytes = 0;         // of each thread, see KernelContext::scratch
+  std::shared_ptr<const void> data;                      // see KernelContext::state
+  int64_t scratch_bytes = 0;                             // of each thread, see KernelContext::scratch
+  int64_t chunks = std::numeric_limits<int64_t>::max();  // of its loops; no more threads than these can be at them
 };
 
 // One way to run a family's steps.

@@ -53,10 +53,12 @@ class LoopRun {
   }
 
   Status iterate(int64_t i) {
-    std::vector<Value> inputs{Tensor::scalar(i), condition_};
-    inputs.insert(inputs.end(), carried_.begin(), carried_.end());
+    std::vector<Value> inputs;
+    inputs.reserve(carried_.size() + 2);
+    inputs.emplace_back(numbered(i));
+    inputs.push_back(std::move(condition_));
     // What the body replaces must not be kept alive while it runs.
-    carried_.assign(carried_.size(), Value());
+    for (Value& value : carried_) inputs.push_back(std::move(value));
     TN_ASSIGN_OR_RETURN(auto results, c_.services().run_body(0, std::move(inputs)));
     if (results.size() < 1 + carried_.size() + scans_.size())
       return invalid_argument("the body has {} results, {} are needed", results.size(),
@@ -67,6 +69,15 @@ class LoopRun {
     for (size_t k = 0; k < scans_.size(); ++k)
       if (c_.wants(carried_.size() + k)) TN_RETURN_IF_ERROR(scans_[k].add(std::move(results[1 + carried_.size() + k])));
     return {};
+  }
+
+  // The number of an iteration, where the last one was unless somebody kept it.
+  const Tensor& numbered(int64_t i) {
+    if (number_.owner().use_count() == 1)
+      number_.as_mutable<int64_t>()[0] = i;
+    else
+      number_ = Tensor::scalar(i);
+    return number_;
   }
 
   Status write_outputs() {
@@ -85,6 +96,7 @@ class LoopRun {
   int64_t trips_ = std::numeric_limits<int64_t>::max();
   bool go_on_ = true;
   Value condition_;
+  Tensor number_;
   std::vector<Value> carried_;
   std::vector<Stack> scans_;
 };

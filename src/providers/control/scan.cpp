@@ -51,6 +51,7 @@ class ScanRun {
   Result<std::vector<Value>> step(std::vector<Value>& carried, std::vector<Value> slices) {
     TN_RETURN_IF_ERROR(c_.services().check_cancelled());
     std::vector<Value> inputs = std::move(carried);
+    inputs.reserve(inputs.size() + slices.size());
     inputs.insert(inputs.end(), std::make_move_iterator(slices.begin()), std::make_move_iterator(slices.end()));
     TN_ASSIGN_OR_RETURN(auto results, c_.services().run_body(0, std::move(inputs)));
     if (results.size() < carried_count_ + scans_.size())

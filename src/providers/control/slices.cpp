@@ -51,6 +51,13 @@ Result<SliceSource> SliceSource::make(const TensorView& view, int64_t axis,
 Result<Tensor> SliceSource::slice(int64_t index) const {
   std::vector<int64_t> dims(view_.dims.begin(), view_.dims.end());
   dims.erase(dims.begin() + axis_);
+  // What lies together is lent: the step's inputs stay until its end, and whoever keeps a slice for longer copies it.
+  const AxisSplit whole(view_.dims, axis_);
+  if (whole.outer == 1 && view_.dtype != DType::String && !is_sub_byte(view_.dtype)) {
+    const int64_t bytes = *storage_bytes(view_.dtype, whole.inner);
+    return Tensor::borrow(view_.dtype, std::move(dims), static_cast<const std::byte*>(view_.data) + index * bytes,
+                          nullptr);
+  }
   return make_tensor(view_.dtype, std::move(dims), budget_, [&](const TensorView& out) {
     if (out.size() == 0) return Status();
     const AxisSplit split(view_.dims, axis_);

@@ -169,8 +169,10 @@ Result<KernelState> bind_conv_depthwise(const BindRequest& request) {
     return error(Code::Unsupported, "its window has {} positions; this is for at most {}", shape.taps, kMostTaps);
   for (const int64_t columns : {1024, 256, 64}) {
     DepthwiseLayout layout;
-    if (fit(shape, std::min<int64_t>(columns, shape.out[2]), layout))
-      return KernelState{std::make_shared<DepthwiseConv>(shape, activation, layout, request.isa), kScratchBytes};
+    if (!fit(shape, std::min<int64_t>(columns, shape.out[2]), layout)) continue;
+    auto conv = std::make_shared<DepthwiseConv>(shape, activation, layout, request.isa);
+    const int64_t chunks = conv->chunks();
+    return KernelState{std::move(conv), kScratchBytes, chunks};
   }
   return error(Code::Unsupported, "the rows that its window reads do not fit into working memory");
 }

@@ -200,8 +200,8 @@ Result<KernelState> bind_conv_planes(const BindRequest& request) {
   TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
   auto conv = std::make_shared<PlaneConv>(shape, activation, request.isa);
-  const int64_t scratch = conv->scratch_bytes();
-  return KernelState{std::move(conv), scratch};
+  const int64_t scratch = conv->scratch_bytes(), chunks = conv->chunks();
+  return KernelState{std::move(conv), scratch, chunks};
 }
 
 Status run_conv_planes(KernelContext& c) {

@@ -112,7 +112,9 @@ Result<KernelState> bind_conv_points(const BindRequest& request) {
   if (shape.out_plane() >= kMostPositions)
     return error(Code::Unsupported, "it has {} output positions; this is for fewer than {}", shape.out_plane(),
                  kMostPositions);
-  return KernelState{std::make_shared<PointConv>(shape, activation, request.isa), kScratchBytes};
+  auto conv = std::make_shared<PointConv>(shape, activation, request.isa);
+  const int64_t chunks = conv->chunks();
+  return KernelState{std::move(conv), kScratchBytes, chunks};
 }
 
 Status run_conv_points(KernelContext& c) {

@@ -25,8 +25,10 @@ Result<KernelState> bind(const BindRequest& request) {
                       fused_activation(request.params.get<PackedMatMulParams>().activation));
   const int64_t elements = count_of(request.outputs[0].dims);
   const int64_t rows = elements > 0 ? elements / request.params.get<PackedMatMulParams>().n : 0;
+  const int64_t panels = ceil_div(request.params.get<PackedMatMulParams>().n, kPanelWidth);
   return KernelState{std::make_shared<MatMulState>(activation, &tile_table(request.isa), finish_function(request.isa)),
-                     std::min(rows, kRowBlock) * kPanelBlock * kPanelWidth * int64_t{sizeof(float)}};
+                     std::min(rows, kRowBlock) * kPanelBlock * kPanelWidth * int64_t{sizeof(float)},
+                     ceil_div(rows, kRowBlock) * ceil_div(panels, kPanelBlock)};
 }
 
 Status run(KernelContext& c) {

@@ -38,9 +38,9 @@ T narrow(Wide<T> x) {
 // Calls f(TypeTag<T>{}) for a dtype in the list Ts; anything else is an error that names the op's limits.
 template <class... Ts, class F>
 Status dispatch(DType dtype, F&& f) {
-  Status status = unsupported("element type {} is not supported here", dtype_name(dtype));
-  static_cast<void>(((dtype == dtype_of<Ts> && (status = f(TypeTag<Ts>{}), true)) || ...));
-  return status;
+  Status status;
+  if (((dtype == dtype_of<Ts> && (status = f(TypeTag<Ts>{}), true)) || ...)) return status;
+  return unsupported("element type {} is not supported here", dtype_name(dtype));
 }
 template <class F>
 Status dispatch_floats(DType dtype, F&& f) {

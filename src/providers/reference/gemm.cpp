@@ -33,7 +33,7 @@ Status run(KernelContext& c, const GemmParams& p) {
   const MatrixView<T> left{a.as<T>().data(), p.transA ? 1 : k, p.transA ? m : 1};
   const MatrixView<T> right{b.as<T>().data(), p.transB ? 1 : n, p.transB ? k : 1};
   const bool has_bias = c.has(2);
-  const auto strides = has_bias ? broadcast_strides(c.in(2).dims, out.dims) : std::vector<int64_t>{0, 0};
+  const auto strides = has_bias ? broadcast_strides(c.in(2).dims, out.dims) : AxisList(2, 0);
   const T* bias = has_bias ? c.in(2).as<T>().data() : nullptr;
   T* y = out.as<T>().data();
   Scratch<Sum<T>> sums;
