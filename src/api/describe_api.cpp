@@ -6,6 +6,7 @@
 #include "api/model_handle.h"
 #include "api/tolerances_json.h"
 #include "compiler/compile.h"
+#include "executor/step_variant.h"
 #include "ops/unsupported.h"
 #include "plan/tensor_bytes.h"
 
@@ -92,10 +93,24 @@ json describe_plan(const Plan& plan) {
     for (PlanValueId v : step.inputs) inputs.push_back(value(v));
     for (PlanValueId v : step.outputs) outputs.push_back(value(v));
     json entry = {{"kernel", step.family}, {"node", step.origin}, {"inputs", inputs}, {"outputs", outputs}};
+    const StepVariant variant = variant_of(plan, step, usable_isas().front());
+    entry["variant"] = variant.name;
+    for (const Refusal& refusal : variant.refusals)
+      entry["refused"].push_back({{"variant", refusal.variant}, {"reason", refusal.reason}});
     for (const auto& body : step.bodies) entry["bodies"].push_back(describe_plan(*body));
     steps.push_back(std::move(entry));
   }
   return {{"values", plan.values.size()}, {"steps", steps}};
+}
+
+// Each once, in order.
+json describe_misses(const std::vector<Miss>& misses) {
+  json list = json::array();
+  std::set<std::tuple<std::string_view, std::string, std::string>> seen;
+  for (const Miss& miss : misses)
+    if (seen.emplace(miss.rule, miss.root, miss.reason).second)
+      list.push_back({{"node", miss.root}, {"claim", miss.rule}, {"reason", miss.reason}});
+  return list;
 }
 
 json describe_summary(const ImportedModel& model) {
@@ -166,6 +181,7 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
       } else if (section == "plan") {
         TN_ASSIGN_OR_RETURN(CompiledModel compiled, compile(model.graph, {}));
         result["plan"] = describe_plan(compiled.program->plan);
+        result["plan"]["misses"] = describe_misses(compiled.misses);
       } else if (section == "tolerances") {
         result["tolerances"] = api::describe_tolerances(model.graph);
       } else {

@@ -5,6 +5,7 @@
 #include "cli/artifacts.h"
 #include "cli/graph_view.h"
 #include "cli/inspect_artifact.h"
+#include "cli/kernels.h"
 #include "cli/models.h"
 #include "cli/option_flags.h"
 #include "cli/text.h"
@@ -111,13 +112,6 @@ std::string plan_text(const Json& plan) {
   return "\nplan\n" + table.text();
 }
 
-void collect_kernels(const Json& plan, std::map<std::string, std::vector<std::string>>& kernels) {
-  for (const Json& step : plan["steps"].items()) {
-    kernels[step["kernel"].text()].push_back(step["node"].text());
-    for (const Json& body : step["bodies"].items()) collect_kernels(body, kernels);
-  }
-}
-
 class Inspect final : public Command {
  public:
   void declare(Arguments& arguments) override {
@@ -179,15 +173,7 @@ class Inspect final : public Command {
     for (const auto& [section, content] : described.entries())
       if (section != "plan" || plan_) result.set(section, content);
     if (!kernels_) return result;
-    std::map<std::string, std::vector<std::string>> kernels;
-    collect_kernels(described["plan"], kernels);
-    Json list(Json::Array{});
-    for (const auto& [kernel, nodes] : kernels) {
-      Json names(Json::Array{});
-      for (const std::string& node : nodes) names.push(node);
-      list.push(Json::Object{{"kernel", kernel}, {"nodes", std::move(names)}});
-    }
-    result.set("kernels", std::move(list));
+    result.set("kernels", kernels_of(described["plan"]));
     return result;
   }
 
@@ -198,17 +184,7 @@ class Inspect final : public Command {
     if (!graph_.empty()) console.print("\ngraph\n" + graph_as_text(described["graph"]));
     if (plan_) console.print(plan_text(described["plan"]));
     if (weight_program_) console.print(weight_program_text(described["weight_program"]));
-    if (!kernels_) return;
-    std::map<std::string, std::vector<std::string>> kernels;
-    collect_kernels(described["plan"], kernels);
-    Table table({"kernel", ">steps", "nodes"});
-    constexpr size_t kShown = 3;
-    for (const auto& [kernel, nodes] : kernels) {
-      std::string names;
-      for (size_t i = 0; i < std::min(nodes.size(), kShown); ++i) names += (i ? ", " : "") + nodes[i];
-      table.add({kernel, std::to_string(nodes.size()), names + (nodes.size() > kShown ? ", ..." : "")});
-    }
-    console.print("\nkernels\n" + table.text());
+    if (kernels_) console.print(kernels_text(kernels_of(described["plan"])));
   }
 
   std::string path_, graph_;

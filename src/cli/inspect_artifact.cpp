@@ -5,6 +5,7 @@
 #include "cli/artifacts.h"
 #include "cli/compile/settings.h"
 #include "cli/graph_view.h"
+#include "cli/kernels.h"
 #include "cli/models.h"
 #include "cli/text.h"
 
@@ -64,26 +65,6 @@ std::string plan_text(const Json& plan) {
   return "\nplan\n" + table.text();
 }
 
-Json kernels_of(const Json& plan) {
-  std::map<std::string, Json> nodes;
-  for (const Json& step : plan.items()[0]["steps"].items()) nodes[step["kernel"].text()].push(step["node"]);
-  Json list(Json::Array{});
-  for (auto& [kernel, names] : nodes) list.push(Json::Object{{"kernel", kernel}, {"nodes", std::move(names)}});
-  return list;
-}
-
-std::string kernels_text(const Json& kernels) {
-  Table table({"kernel", ">steps", "nodes"});
-  constexpr size_t kShown = 3;
-  for (const Json& entry : kernels.items()) {
-    const auto& nodes = entry["nodes"].items();
-    std::string names;
-    for (size_t i = 0; i < std::min(nodes.size(), kShown); ++i) names += (i ? ", " : "") + nodes[i].text();
-    table.add({entry["kernel"].text(), std::to_string(nodes.size()), names + (nodes.size() > kShown ? ", ..." : "")});
-  }
-  return "\nkernels\n" + table.text();
-}
-
 std::string guard_text(const Json& guard) {
   const std::string source = printable(guard["source"].text()), property = guard["property"].text();
   if (property == "pinned") return fmt::format("    guard    '{}' is pinned\n", source);
@@ -138,14 +119,14 @@ Exit inspect_artifact(const std::string& path, const ArtifactSections& sections,
     for (const auto& [section, content] : described.entries())
       if ((section != "plan" || sections.plan) && (section != "packed" || sections.weights))
         document.set(section, content);
-    if (sections.kernels) document.set("kernels", kernels_of(described["plan"]));
+    if (sections.kernels) document.set("kernels", kernels_of(described["plan"].items()[0]));
     console.print_document(document);
     return kDone;
   }
   console.print(models_text(path, group, described));
   if (sections.weights) console.print(packed_text(described["packed"]) + sources_text(described["sources"]));
   if (sections.plan) console.print(plan_text(described["plan"]));
-  if (sections.kernels) console.print(kernels_text(kernels_of(described["plan"])));
+  if (sections.kernels) console.print(kernels_text(kernels_of(described["plan"].items()[0])));
   if (sections.weight_program) console.print(weight_program_text(described["weight_program"]));
   return kDone;
 }

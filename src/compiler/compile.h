@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/rewrite.h"
 #include "plan/plan.h"
 
 namespace tenon {
@@ -18,6 +19,7 @@ struct CompileOptions {
 struct CompiledModel {
   std::shared_ptr<const Program> program;
   std::vector<Constant> sources;
+  std::vector<Miss> misses;  // faster kernels that nodes did not get, and why
 };
 
 Result<CompiledModel> compile(const Graph& graph, const CompileOptions& options);

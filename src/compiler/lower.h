@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ir/graph.h"
+#include "ir/rewrite.h"
 #include "plan/plan.h"
 
 namespace tenon {
@@ -20,6 +21,7 @@ struct LoweringRules {
 struct LoweredModel {
   std::shared_ptr<Program> program;
   std::vector<Constant> sources;  // what each source of the program is
+  std::vector<Miss> misses;       // claims that did not come about, for people who ask why
 };
 
 // A plan with one step per node that the outputs need, and the weight program that fills its slots.

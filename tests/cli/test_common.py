@@ -11,7 +11,7 @@ import pytest
 from . import models
 from .conftest import CANNOT_LOAD, CANNOT_RUN, DONE, FAILED, USAGE
 
-COMMANDS = ["compile", "weights", "run", "verify", "inspect", "sys"]
+COMMANDS = ["compile", "weights", "run", "verify", "perf", "inspect", "sys"]
 
 
 def command_line(command, model):
@@ -20,6 +20,7 @@ def command_line(command, model):
         "weights": ["weights", "list", model],
         "run": ["run", model, "--random"],
         "verify": ["verify", model],
+        "perf": ["perf", model, "--iterations", "1"],
         "inspect": ["inspect", model],
         "sys": ["sys"],
     }[command]

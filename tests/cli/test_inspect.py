@@ -4,6 +4,7 @@ import platform
 import re
 
 import pytest
+from onnx import helper
 
 from . import models
 from .conftest import CANNOT_RUN, DONE, USAGE
@@ -41,10 +42,29 @@ def test_plan_and_kernels(tenon, linear):
     text = tenon("inspect", linear, "--plan", "--kernels").out
     assert re.search(r"0  cpu/PackedMatMul +multiply", text)
     document = tenon("inspect", linear, "--kernels", "--format", "json").json
-    assert document["kernels"] == [{"kernel": "cpu/PackedMatMul", "nodes": ["multiply + shift + cut"]}]
+    assert document["kernels"] == [{"kernel": "cpu/PackedMatMul", "variant": "", "nodes": ["multiply + shift + cut"],
+                                    "reasons": []}]
+    assert "depends on the shapes" in text
     assert "plan" not in document
     plan = tenon("inspect", linear, "--plan", "--format", "json").json["plan"]
     assert [step["node"] for step in plan["steps"]] == ["multiply + shift + cut"]
+
+
+def test_kernels_say_why_there_is_no_better_one(tenon, tmp_path):
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], "small"), helper.make_node("MatMul", ["c", "v"], ["y"], "fed")]
+    models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [1, 2, 5, 5]), models.tensor("v", [3, 4])],
+                [models.tensor("y", [1, 3, 3, 4])], models.weights_of({"w": (3, 2, 3, 3)}))
+    assert tenon("compile", "-m", "m.onnx").code == 0
+    conv = {"kernel": "cpu/PackedConv", "variant": "points", "nodes": ["small"],
+            "reasons": ["depthwise: its weights are not packed for depthwise kernels"]}
+    product = {"kernel": "reference/MatMul", "variant": "plain", "nodes": ["fed"], "reasons": [
+        "claim_products: the weight is not a float32 tensor that depends on constants alone"]}
+    assert tenon("inspect", "m.onnx", "--kernels", "--format", "json").json["kernels"] == [conv, product]
+    # What the compiler thought is not in the compiled model, but its variants are.
+    compiled = tenon("inspect", "m_ctx.onnx", "--kernels", "--format", "json").json["kernels"]
+    assert compiled == [conv, {**product, "reasons": []}]
+    text = tenon("inspect", "m.onnx", "--kernels").out
+    assert "why not a better one" in text and "cpu/PackedConv (small): depthwise: its weights" in text
 
 
 def test_graph_text(tenon, linear):

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "executor/step_variant.h"
 #include "plan/fixed_sources.h"
 #include "plan/keys.h"
 #include "plan/property.h"
@@ -275,9 +276,17 @@ json describe_sources(const ArtifactContents& contents) {
 }
 
 json describe_plan(const ModelRecord& model) {
+  const Plan& plan = model.program->plan;
   json steps = json::array();
-  for (const Step& step : model.program->plan.steps)
-    steps.push_back({{"node", step.origin}, {"kernel", step.family}, {"params", params_text(step.op, step.params)}});
+  for (const Step& step : plan.steps) {
+    const StepVariant variant = variant_of(plan, step, usable_isas().front());
+    steps.push_back({{"node", step.origin},
+                     {"kernel", step.family},
+                     {"variant", variant.name},
+                     {"params", params_text(step.op, step.params)}});
+    for (const Refusal& refusal : variant.refusals)
+      steps.back()["refused"].push_back({{"variant", refusal.variant}, {"reason", refusal.reason}});
+  }
   return {{"model", model.name}, {"steps", std::move(steps)}};
 }
 

@@ -29,7 +29,9 @@ Result<LoweredModel> lower_for_cpu(const Graph& graph) {
   // Products merge when all have been claimed with what follows them.
   for (const Rule* rule : {&claim_products(), &merge_products()})
     TN_RETURN_IF_ERROR(rewrite(copy, std::span(rule, 1), log));
-  return lower(copy, {family_of, exact_family_of, true});
+  TN_ASSIGN_OR_RETURN(LoweredModel lowered, lower(copy, {family_of, exact_family_of, true}));
+  lowered.misses = std::move(log.misses);
+  return lowered;
 }
 
 }  // namespace tenon
