@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that every #include follows the order of the layers: a folder includes only folders above it."""
+"""Checks that every #include follows the order of the layers: a folder includes only folders above it, and that
+kernels of the reference provider compute the same bits everywhere."""
 
 import re
 import sys
@@ -17,6 +18,11 @@ LAYERS = [
 PUBLIC_ONLY = ["src/cli", "python/bindings", "tests/api", "examples"]
 PROTOZERO_HEADER = Path("src/wire/protozero_config.h")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
+# Weight programs run these folders, and what the C library computes differs from one machine to the next.
+EXACT = ["src/ops", "src/providers/reference"]
+LIBRARY_MATH = re.compile(
+    r"std::(exp2?|expm1|log(?:1p|2|10)?|pow|a?(?:sin|cos|tan)h?|atan2|erfc?|cbrt|hypot|[lt]gamma|polar)[fl]?\("
+)
 SUFFIXES = {".h", ".hpp", ".c", ".cpp"}
 
 
@@ -61,6 +67,14 @@ def problem(path, quoted, target):
     return problem_in_layer(path.parts[1], target)
 
 
+def library_math(path, relative):
+    if not any(relative.is_relative_to(folder) for folder in EXACT):
+        return
+    text = path.read_text(encoding="utf-8")
+    for match in LIBRARY_MATH.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, match[1]
+
+
 def main():
     files = [
         path
@@ -75,6 +89,8 @@ def main():
             text = problem(relative, quoted, target)
             if text:
                 problems.append(f"{relative}:{line}: {text}")
+        for line, name in library_math(path, relative):
+            problems.append(f"{relative}:{line}: write exact::{name} (base/exact_math.h), whose bits are the same everywhere")
     print("\n".join(problems) if problems else f"layers: {len(files)} files in order")
     return 1 if problems else 0
 

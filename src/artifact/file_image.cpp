@@ -11,16 +11,13 @@
 #include "plan/artifact_read.h"
 #include "plan/context_model.h"
 #include "plan/tensor_bytes.h"
-#include "providers/provider.h"
+#include "swap/weight_program.h"
 #include "wire/external_data.h"
 #include "wire/onnx_tensor_storage.h"
 
 namespace tenon {
 
 namespace {
-
-// Only what this runtime can run is opened.
-bool knows_family(std::string_view family) { return find_family(family) != nullptr; }
 
 // A context model that was read, with what keeps its strings alive.
 struct Face {
@@ -72,7 +69,7 @@ class FileImage final : public Image {
   FileImage(std::string where, std::vector<Face> faces, std::shared_ptr<const Artifact> file, const std::string& folder,
             const OpenOptions& options)
       : where_(std::move(where)), faces_(std::move(faces)), file_(std::move(file)),
-        others_(faces_[0].path, folder, {options.map, options.verify_weights, knows_family}), folders_{folder} {
+        others_(faces_[0].path, folder, {options.map, options.verify_weights, kind_of_family}), folders_{folder} {
     folders_.insert(folders_.end(), options.source_dirs.begin(), options.source_dirs.end());
   }
 
@@ -164,7 +161,7 @@ class FileImage final : public Image {
 };
 
 ArtifactOptions artifact_options(const OpenOptions& options) {
-  return {options.map, options.verify_weights, knows_family};
+  return {options.map, options.verify_weights, kind_of_family};
 }
 
 Result<std::shared_ptr<const Artifact>> open_weights(const Face& face, const OpenOptions& options) {

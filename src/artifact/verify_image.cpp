@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "plan/property.h"
 #include "plan/tensor_bytes.h"
 
 namespace tenon {
@@ -31,11 +32,11 @@ class ImageVerifier {
       const SourceRecord& source = record(model, guard.source);
       const bool is_literal = guard.property == kLiteral;
       check_.guards += !is_literal;
-      if (source.content.hex() != guard.answer && is_literal)
-        return invalid_model("a constant of the plan is another one than it was compiled with");
-      if (source.content.hex() != guard.answer)
-        return error(Code::GuardViolated, "the weight '{}' is not the one that {} was decided by", source.info.name,
-                     guard.asker);
+      TN_ASSIGN_OR_RETURN(const bool holds, guard_holds(model, guard));
+      if (!holds && is_literal) return invalid_model("a constant of the plan is another one than it was compiled with");
+      if (!holds)
+        return error(Code::GuardViolated, "{} depends on the weight '{}' ({}), which is another one now", guard.asker,
+                     source.info.name, guard.property);
     }
     TN_ASSIGN_OR_RETURN(const auto weights, WeightProgram::make(model.program));
     for (size_t slot = 0; slot < model.slots.size(); ++slot) {
@@ -45,6 +46,15 @@ class ImageVerifier {
       if (!status.ok()) return std::move(status).in(fmt::format("slot {}", slot));
     }
     return {};
+  }
+
+  // Also when nothing can be said because the elements are not there.
+  Result<bool> guard_holds(const ModelRecord& model, const Guard& guard) const {
+    const auto property = property_from_text(guard.property);
+    if (!property) return error(Code::Internal, "there is no property '{}'", guard.property);
+    if (property->is_about_elements()) return record(model, guard.source).content.hex() == guard.answer;
+    const auto tensor = image_->source(static_cast<size_t>(model.sources[static_cast<size_t>(guard.source)]));
+    return !tensor.ok() || answer_text(ask(*tensor, *property)) == guard.answer;
   }
 
   const SourceRecord& record(const ModelRecord& model, int32_t id) const {

@@ -68,6 +68,9 @@ std::string plan_text(const Json& plan) {
 std::string guard_text(const Json& guard) {
   const std::string source = printable(guard["source"].text()), property = guard["property"].text();
   if (property == "pinned") return fmt::format("    guard    '{}' is pinned\n", source);
+  if (const std::string answer = guard["answer"].text(); !answer.empty())
+    return fmt::format("    guard    whether '{}' is {} ({}), asked by {}\n", source, property, answer,
+                       printable(guard["asker"].text()));
   return fmt::format("    guard    the {} of '{}', asked by {}\n", property, source, printable(guard["asker"].text()));
 }
 

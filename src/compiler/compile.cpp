@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/targets/targets.h"
+#include "plan/property.h"
 #include "plan/tensor_bytes.h"
 
 namespace tenon {
@@ -14,7 +15,8 @@ Status pin(Program& program, const std::vector<Constant>& sources, const std::st
   if (it == program.sources.end() || name.empty()) return error(Code::NotFound, "there is no weight '{}' to pin", name);
   const auto index = static_cast<size_t>(it - program.sources.begin());
   TN_ASSIGN_OR_RETURN(const Tensor tensor, sources[index].value());
-  program.guards.push_back({static_cast<int32_t>(index), "the user", "pinned", content_hash(tensor).hex()});
+  program.guards.push_back(
+      {static_cast<int32_t>(index), "the user", property_text({Property::Kind::Pinned}), content_hash(tensor).hex()});
   return {};
 }
 

@@ -35,7 +35,7 @@ class Lowering {
     if (v == kNone) return kNoValue;
     if (const PlanValueId known = ids_[v]; known != kNoValue) return known;
     if (!side_.becomes_slot(v)) return add(v);
-    TN_ASSIGN_OR_RETURN(const int32_t slot, slots_.slot_of(graph_, side_, v));
+    const int32_t slot = slots_.slot_of(graph_, v);
     const PlanValueId id = add(v);
     plan_.values.back().storage = Storage::Slot;
     plan_.values.back().slot = slot;

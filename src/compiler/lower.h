@@ -13,7 +13,9 @@ namespace tenon {
 
 struct LoweringRules {
   std::function<std::string(OpId)> family;  // of the kernel that runs an op without bodies
-  bool moves_weights = false;               // what depends on constants alone goes into the weight program
+  // Of one that gives the same bits everywhere, for ops that fit a weight program.
+  std::function<std::string(OpId)> exact_family;
+  bool moves_weights = false;  // what depends on constants alone goes into the weight program
 };
 
 struct LoweredModel {

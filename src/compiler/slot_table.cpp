@@ -2,19 +2,15 @@
 
 #include <fmt/format.h>
 
-#include "ops/packed.h"
+#include <algorithm>
+#include <tuple>
+
+#include "evaluate/expression.h"
+#include "plan/plan_check.h"
 #include "plan/tensor_bytes.h"
+#include "swap/weight_program.h"
 
 namespace tenon {
-
-namespace {
-
-std::string attribute_of(const Constant& literal) {
-  const bool is_attribute = literal.asker.starts_with(kAttributeAsker);
-  return is_attribute ? literal.asker.substr(kAttributeAsker.size()) : "";
-}
-
-}  // namespace
 
 int32_t SlotTable::source_of(ConstantId id) {
   const auto [it, is_new] = source_numbers_.emplace(id, static_cast<int32_t>(sources_.size()));
@@ -35,67 +31,67 @@ int32_t SlotTable::slot_of(ConstantId id) {
   return slots_[id] = add(std::move(entry));
 }
 
-Result<int32_t> SlotTable::slot_of(const Graph& graph, const WeightSide& side, ValueId v) {
+int32_t SlotTable::slot_of(const Graph& graph, ValueId v) {
   if (const ConstantId id = graph.value(v).constant; id != kNone) return slot_of(id);
   if (const auto it = made_slots_.find({&graph, v}); it != made_slots_.end()) return it->second;
-  TN_ASSIGN_OR_RETURN(WeightEntry entry, entry_of(graph, side.nodes_of(v), v));
-  return made_slots_[{&graph, v}] = add(std::move(entry));
+  return made_slots_[{&graph, v}] = add(entry_of(graph, v));
 }
 
-Result<WeightEntry> SlotTable::entry_of(const Graph& graph, const std::vector<NodeId>& nodes, ValueId v) {
+WeightEntry SlotTable::entry_of(const Graph& graph, ValueId v) {
+  ConstantExpression expression = expression_of(graph, v, rules_.exact_family);
   WeightEntry entry;
-  auto plan = std::make_shared<Plan>();
-  std::unordered_map<ValueId, PlanValueId> ids;
-  const auto add_value = [&](ValueId value) {
-    plan->values.push_back({graph.value(value).name, graph.value(value).type, Storage::Arena, -1});
-    return ids[value] = static_cast<PlanValueId>(plan->values.size() - 1);
-  };
-  const auto use = [&](ValueId value) {
-    if (value == kNone) return kNoValue;
-    if (const auto it = ids.find(value); it != ids.end()) return it->second;
-    entry.sources.push_back(source_of(graph.value(value).constant));
-    plan->inputs.push_back({add_value(value), -1});
-    return plan->inputs.back().value;
-  };
-  for (NodeId id : nodes) {
-    const GraphNode& node = graph.node(id);
-    Step step;
-    step.family = rules_.family(node.op);
-    step.op = node.op;
-    step.params = node.params;
-    step.origin = node.name;
-    for (ValueId input : node.inputs) step.inputs.push_back(use(input));
-    for (ValueId output : node.outputs) step.outputs.push_back(output == kNone ? kNoValue : add_value(output));
-    if (node.op == OpId::PackPanels) entry.layout = node.params.get<PackPanelsParams>().layout;
-    plan->steps.push_back(std::move(step));
-  }
-  plan->outputs = {ids.at(v)};
-  plan->output_names = {""};
-  entry.expression = std::move(plan);
+  for (ConstantId id : expression.constants) entry.sources.push_back(source_of(id));
+  entry.expression = std::move(expression.plan);
+  entry.layout = std::move(expression.layout);
   return entry;
 }
+
+namespace {
+
+// What the plan depends on. A literal is part of it: plans that differ in one must not pass for the same.
+Status add_guards(const Constant& constant, int32_t number, std::vector<Guard>& guards) {
+  const auto hash_of_elements = [&]() -> Result<std::string> {
+    TN_ASSIGN_OR_RETURN(const Tensor tensor, constant.value());
+    return content_hash(tensor).hex();
+  };
+  if (constant.is_literal()) {
+    TN_ASSIGN_OR_RETURN(std::string hash, hash_of_elements());
+    guards.push_back({number, constant.attribute, property_text({Property::Kind::Literal}), std::move(hash)});
+    return {};
+  }
+  std::vector<Guard> asked;
+  for (const Asked& question : constant.asked) {
+    std::string answer = answer_text(question.answer);
+    if (question.answer == Answer::Unknown) {
+      auto hash = hash_of_elements();
+      if (!hash.ok())
+        return std::move(hash).status().in(
+            fmt::format("weight '{}', which {} depends on", constant.source, question.asker));
+      answer = std::move(*hash);
+    }
+    asked.push_back({number, question.asker, property_text(question.property), std::move(answer)});
+  }
+  // Who asked first depends on the order of rules.
+  std::ranges::sort(asked, {}, [](const Guard& g) { return std::tie(g.property, g.asker); });
+  guards.insert(guards.end(), asked.begin(), asked.end());
+  return {};
+}
+
+}  // namespace
 
 Status SlotTable::finish(LoweredModel& model) {
   // What decided about the plan belongs to it, even if no step reads it.
   for (size_t i = 0; i < pool_.size(); ++i)
-    if (!pool_[ConstantId(i)].asker.empty() && !pool_[ConstantId(i)].source.empty()) source_of(ConstantId(i));
+    if (!pool_[ConstantId(i)].asked.empty()) source_of(ConstantId(i));
   for (ConstantId id : sources_) {
     const Constant& constant = pool_[id];
     const auto number = static_cast<int32_t>(model.program->sources.size());
     model.program->sources.push_back({constant.source, constant.dtype, constant.dims, !constant.from_node});
     model.sources.push_back(constant);
-    // A literal is part of the plan: plans that differ in one must not pass for the same.
-    const bool is_literal = constant.source.empty();
-    if (constant.asker.empty() && !is_literal) continue;
-    auto tensor = constant.value();
-    if (!tensor.ok())
-      return std::move(tensor).status().in(
-          fmt::format("weight '{}', which {} depends on", constant.source, constant.asker));
-    model.program->guards.push_back({number, is_literal ? attribute_of(constant) : constant.asker,
-                                     is_literal ? kLiteral : "elements", content_hash(*tensor).hex()});
+    TN_RETURN_IF_ERROR(add_guards(constant, number, model.program->guards));
   }
   model.program->weight_program = std::move(entries_);
-  return {};
+  return check_exactness(*model.program, kind_of_family);
 }
 
 }  // namespace tenon

@@ -15,14 +15,14 @@ class SlotTable {
 
   int32_t slot_of(ConstantId id);
   // The slot of a value on the weight side of a graph.
-  Result<int32_t> slot_of(const Graph& graph, const WeightSide& side, ValueId v);
+  int32_t slot_of(const Graph& graph, ValueId v);
   // Moves the sources and the weight program into a lowered model.
   Status finish(LoweredModel& model);
 
  private:
   int32_t source_of(ConstantId id);
   int32_t add(WeightEntry entry);
-  Result<WeightEntry> entry_of(const Graph& graph, const std::vector<NodeId>& nodes, ValueId v);
+  WeightEntry entry_of(const Graph& graph, ValueId v);
 
   const ConstantPool& pool_;
   const LoweringRules& rules_;

@@ -50,19 +50,4 @@ int64_t WeightSide::bytes(ValueId v) const {
   return storage_bytes(type.dtype, element_count(*type.shape).value()).value_or(-1);
 }
 
-std::vector<NodeId> WeightSide::nodes_of(ValueId v) const {
-  std::vector<NodeId> found;
-  std::vector<ValueId> open{v};
-  while (!open.empty()) {
-    const NodeId producer = graph_.value(open.back()).producer;
-    open.pop_back();
-    if (producer == kNone || std::ranges::find(found, producer) != found.end()) continue;
-    found.push_back(producer);
-    for (ValueId input : graph_.node(producer).inputs)
-      if (input != kNone) open.push_back(input);
-  }
-  std::ranges::sort(found, [&](NodeId a, NodeId b) { return graph_.is_before(a, b); });
-  return found;
-}
-
 }  // namespace tenon

@@ -16,8 +16,6 @@ class WeightSide {
   // True when a plan reads v from a slot. A value larger than the weights it comes from is computed in the plan
   // instead, unless it is packed for a kernel that wants it so.
   bool becomes_slot(ValueId v) const { return slot_[v]; }
-  // What computes v, in order; empty for a constant.
-  std::vector<NodeId> nodes_of(ValueId v) const;
 
  private:
   void hold_results(const GraphNode& node);

@@ -10,6 +10,13 @@ Status Constant::read() {
   return {};
 }
 
+void Constant::note(Asked question) {
+  if (is_literal()) return;
+  for (const Asked& known : asked)
+    if (known.property == question.property && known.asker == question.asker) return;
+  asked.push_back(std::move(question));
+}
+
 bool Constant::may_be_asked() const {
   const auto bytes = storage_bytes(dtype, element_count(Shape(dims.begin(), dims.end())).value());
   return bytes && *bytes <= kMostAskedBytes;
@@ -37,7 +44,7 @@ std::optional<std::string> literal_key(const Tensor& tensor, std::string_view at
 ConstantId ConstantPool::literal(const Tensor& tensor, std::string_view attribute) {
   const auto make = [&] {
     Constant made = Constant::of("", tensor);
-    if (!attribute.empty()) made.asker = std::string(kAttributeAsker).append(attribute);
+    made.attribute = attribute;
     return add(std::move(made));
   };
   const auto key = literal_key(tensor, attribute);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ir/ids.h"
+#include "plan/property.h"
 #include "tensor/dim.h"
 #include "tensor/tensor.h"
 #include "weights/file_place.h"
@@ -18,6 +19,13 @@ namespace tenon {
 // where a model keeps them: in the message, in typed fields, sparse, in a file beside it, or in the caller's memory.
 inline constexpr int64_t kMostAskedBytes = 1024;
 
+// What somebody decided something by.
+struct Asked {
+  Property property;
+  Answer answer = Answer::Unknown;  // unknown for elements, which answer for themselves
+  std::string asker;                // an op or a rule; names of nodes would tell plans apart that are the same
+};
+
 // A constant of the model. Its elements stay where they are until somebody needs them.
 struct Constant {
   std::string source;  // "scope/name" as the user knows it; empty for constants that import made (axes, sizes)
@@ -25,13 +33,14 @@ struct Constant {
   std::vector<int64_t> dims;
   Tensor tensor;                         // the elements, once they were read
   std::function<Result<Tensor>()> load;  // reads, checks and aligns them; empty when they are there from the start
-  std::string asker;                     // who decided something by its elements; empty: nobody
+  std::vector<Asked> asked;              // each question once; never of literals, which belong to the plan anyway
+  std::string attribute;                 // of a literal: the attribute of a node that it stands for, if any
   bool from_node = false;                // the value of a Constant node
   // Where the elements lie in the model's file or one beside it; nothing: they do not lie there as they are.
   std::optional<FilePlace> place;
 
   static Constant of(std::string source, Tensor tensor) {
-    return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr, {}, false, {}};
+    return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr, {}, {}, false, {}};
   }
   Result<Tensor> value() const { return tensor.defined() ? Result<Tensor>(tensor) : load(); }
   // Reads the elements and keeps them.
@@ -40,7 +49,11 @@ struct Constant {
   bool may_be_asked() const;
   // A literal belongs to the graph; the user has no name for it and cannot replace it.
   bool is_literal() const { return source.empty(); }
+  // Remembers a question and its answer.
+  void note(Asked question);
 };
+
+class Graph;
 
 // What all graphs of one model share: a body and its parent can read one weight, and a symbol means one extent.
 class ConstantPool {
@@ -57,6 +70,10 @@ class ConstantPool {
   auto begin() const { return constants_.begin(); }
   auto end() const { return constants_.end(); }
 
+  // Computes a value that depends on constants alone (evaluate/evaluate.h), for inference; null: only constants
+  // themselves are known.
+  Result<Tensor> (*evaluate)(const Graph&, ValueId) = nullptr;
+
   // A symbol that no value of the model has yet.
   Dim new_symbol() { return Dim::symbol("?" + std::to_string(symbols_++)); }
   int& symbols() { return symbols_; }
@@ -66,8 +83,5 @@ class ConstantPool {
   std::map<std::string, ConstantId, std::less<>> literals_;      // by attribute, type and elements
   int symbols_ = 0;
 };
-
-// What the asker of a literal begins with when it stands for an attribute, whose name follows.
-inline constexpr std::string_view kAttributeAsker = "attribute ";
 
 }  // namespace tenon

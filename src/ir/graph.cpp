@@ -59,11 +59,26 @@ const Tensor* Graph::elements_at_hand(ValueId v) const {
 }
 
 void Graph::note_asked(ConstantId id, std::string_view asker) {
-  Constant& asked = (*constants)[id];
-  if (asked.asker.empty()) asked.asker = asker;
+  (*constants)[id].note({{Property::Kind::Elements}, Answer::Unknown, std::string(asker)});
 }
 
-const Tensor* Graph::ask(ValueId v, std::string_view asker) {
+Answer Graph::ask(ValueId v, const Property& property, std::string_view asker) {
+  Constant* asked = constant(v);
+  if (!asked || !asked->may_be_asked()) return Answer::Unknown;
+  const bool is_there = asked->read().ok();
+  const Answer answer = is_there ? tenon::ask(asked->tensor, property) : Answer::Unknown;
+  // Elements that cannot be read here could be elsewhere, and give another plan.
+  if (!is_there || answer != Answer::Unknown) asked->note({property, answer, std::string(asker)});
+  return answer;
+}
+
+Answer Graph::ask_fixed(ValueId v, const Property& property, std::string_view asker) {
+  const Constant* asked = constant(v);
+  const bool is_fixed = asked && (asked->is_literal() || asked->from_node);
+  return is_fixed ? ask(v, property, asker) : Answer::Unknown;
+}
+
+const Tensor* Graph::ask_elements(ValueId v, std::string_view asker) {
   const Constant* asked = constant(v);
   return asked && asked->may_be_asked() ? require(v, asker) : nullptr;
 }

@@ -101,6 +101,7 @@ class Graph {
 
   std::string name;
   const wire::Graph* wire = nullptr;  // what it was read from; null inside of functions and when it was made otherwise
+  bool is_body = false;  // of a node, which may run it any number of times or never
   std::vector<GraphInput> inputs;
   std::vector<GraphCapture> captures;
   std::shared_ptr<ConstantPool> constants = std::make_shared<ConstantPool>();
@@ -146,11 +147,19 @@ class Graph {
   // The elements of a constant that somebody asked for already, or null. For looking only: nothing of the compiled
   // model may follow from them.
   const Tensor* elements_at_hand(ValueId v) const;
-  // The elements of a small constant, or null, for deciding what the compiled model does. The asker is remembered, and
-  // with it that other values may need another plan. Elements that cannot be read make compiling fail.
-  const Tensor* ask(ValueId v, std::string_view asker);
+  // Whether a small constant has a property, for deciding what the compiled model does. Question and answer are
+  // remembered, also a no: weights with another answer need another plan. Unknown for anything else. Ask as late as
+  // possible, when nothing but the answer is missing.
+  Answer ask(ValueId v, const Property& property, std::string_view asker);
+  // The same of literals and Constant nodes alone. For rules that remove what does nothing (times one, plus zero): a
+  // weight that is one at the beginning of a training is not one for ever.
+  Answer ask_fixed(ValueId v, const Property& property, std::string_view asker);
+  // The elements of a small constant, or null, where a decision needs all of them. Elements that cannot be read make
+  // compiling fail.
+  const Tensor* ask_elements(ValueId v, std::string_view asker);
   // The same for a constant of any size, for inputs that an op cannot do without.
   const Tensor* require(ValueId v, std::string_view asker);
+  // Remembers that somebody decided by the elements of a constant.
   void note_asked(ConstantId id, std::string_view asker);
 
   // --- what Builder and Patch are made of -----------------------------------------------------------------------

@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
 #include <map>
+#include <set>
 
-#include "ops/exact.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -56,7 +57,7 @@ class GraphKnowledge final : public InferKnowledge {
       return v.known;
     }
     const Tensor* t = constant(i);
-    if (t) pass_on({v.constant});
+    if (t) pass_on(v.constant == kNone ? constants_behind(node_.inputs[i]) : std::vector{v.constant});
     return t ? integer_elements(*t) : std::nullopt;
   }
   // Passed on; whoever decides by the result asks for what it comes from.
@@ -76,7 +77,7 @@ class GraphKnowledge final : public InferKnowledge {
   }
   const Tensor* constant(size_t i) override {
     const ConstantId id = graph_.value(node_.inputs[i]).constant;
-    if (id == kNone) return nullptr;
+    if (id == kNone) return evaluated(node_.inputs[i]);
     note_asked(id);
     Constant& constant = (*graph_.constants)[id];
     return constant.read().ok() ? &constant.tensor : nullptr;
@@ -102,18 +103,46 @@ class GraphKnowledge final : public InferKnowledge {
   }
 
  private:
+  // A small value that depends on small constants alone.
+  const Tensor* evaluated(ValueId v) {
+    const GraphValue& value = graph_.value(v);
+    if (!value.folds || !graph_.constants->evaluate) return nullptr;
+    if (*storage_bytes(value.type.dtype, element_count(*value.type.shape).value()) > kMostAskedBytes) return nullptr;
+    const std::vector<ConstantId> from = constants_behind(v);
+    if (!std::ranges::all_of(from, [&](ConstantId id) { return (*graph_.constants)[id].may_be_asked(); }))
+      return nullptr;
+    for (ConstantId id : from) note_asked(id);
+    auto tensor = graph_.constants->evaluate(graph_, v);
+    return tensor.ok() ? &evaluated_.emplace_back(std::move(*tensor)) : nullptr;
+  }
+
+  std::vector<ConstantId> constants_behind(ValueId v) const {
+    std::set<ValueId> seen;
+    std::vector<ConstantId> found;
+    std::vector<ValueId> open{v};
+    while (!open.empty()) {
+      const ValueId at = open.back();
+      open.pop_back();
+      if (at == kNone || !seen.insert(at).second) continue;
+      const GraphValue& value = graph_.value(at);
+      if (value.constant != kNone)
+        found.push_back(value.constant);
+      else if (value.producer != kNone)
+        open.insert(open.end(), graph_.node(value.producer).inputs.begin(), graph_.node(value.producer).inputs.end());
+    }
+    return found;
+  }
+
   static constexpr const char* kProvisional = "?provisional";
 
-  void note_asked(ConstantId id) {
-    if ((*graph_.constants)[id].asker.empty())
-      graph_.note_asked(id, fmt::format("the shape rule of node '{}' ({})", node_.name, op_def(node_.op).name));
-  }
+  void note_asked(ConstantId id) { graph_.note_asked(id, fmt::format("the shape rule of {}", op_def(node_.op).name)); }
   void pass_on(const std::vector<ConstantId>& from) { passed_on_.insert(passed_on_.end(), from.begin(), from.end()); }
 
   Graph& graph_;
   const GraphNode& node_;
   std::vector<ConstantId> passed_on_;
   std::vector<std::string> provisional_;
+  std::deque<Tensor> evaluated_;
 };
 
 // Gives provisional symbols to the values and places where they stand first, so that the same place has the same symbol
@@ -168,12 +197,15 @@ class SymbolOwners {
   std::map<std::string, std::optional<Dim>> owned_;
 };
 
+// Whether a node depends on constants alone and can be computed with them. A body may never run, so nothing that fails
+// is taken out of one.
 bool folds(const Graph& graph, const GraphNode& node) {
-  if (!node.bodies.empty() || node.outputs.empty()) return false;
+  const OpDef& def = op_def(node.op);
+  if (!def.fits_weight_program() || node.outputs.empty() || (graph.is_body && def.can_fail)) return false;
   bool reads_constants = false;
   for (ValueId v : node.inputs) {
     if (v == kNone) continue;
-    if (!graph.value(v).folds) return false;
+    if (!graph.value(v).folds || graph.value(v).type.dtype == DType::String) return false;
     reads_constants = true;
   }
   return reads_constants;
@@ -202,7 +234,7 @@ Result<std::vector<Facts>> inferred_facts(Graph& graph, const GraphNode& node) {
     f.known = std::move(context.output_values()[i]);
     if (!knowledge.provisional().empty()) owners.settle(node.outputs[i], f.type, f.known);
     if (f.known) f.known_from = knowledge.passed_on();
-    f.folds = depends_on_constants && is_exact_op(node.op, f.type.dtype) && has_fixed_bytes(f.type);
+    f.folds = depends_on_constants && has_fixed_bytes(f.type);
   }
   return facts;
 }

@@ -330,6 +330,7 @@ class Parser {
     Bodies bodies;
     while (scanner_.peek("graph")) {
       Scope inner{bodies.emplace_back(std::make_shared<Graph>()).get(), &scope, {}};
+      inner.graph->is_body = true;
       inner.graph->constants = pool_;
       TN_RETURN_IF_ERROR(graph(inner, depth + 1));
     }

@@ -68,7 +68,7 @@ Result<Constant> GraphImporter::constant_of(const wire::TensorProto& proto, std:
   auto owner = model_.model.bytes;
   auto external = model_.model.external;
   const auto place = place_of(proto, model_.model.path, model_.model.file);
-  Constant constant{std::move(source), *dtype, proto.dims, Tensor(), nullptr, {}, false, place};
+  Constant constant{std::move(source), *dtype, proto.dims, Tensor(), nullptr, {}, {}, false, place};
   if (small) {
     TN_ASSIGN_OR_RETURN(constant.tensor, wire::decode_tensor(proto, owner, external.get()));
   } else {
@@ -104,10 +104,9 @@ Result<ValueId> GraphImporter::constant_value(Constant constant, std::string val
 // An attribute of a call that the function reads in two shapes. One source has one shape, so the other reading is a
 // literal, and both stay as they are.
 Status GraphImporter::share_as_literal(ConstantId id, Constant& constant) {
-  const std::string asker = fmt::format("a second shape of '{}'", constant.source);
   constant.source.clear();
   TN_RETURN_IF_ERROR((*graph_.constants)[id].read());
-  graph_.note_asked(id, asker);
+  graph_.note_asked(id, "a second shape of the attribute");
   return {};
 }
 

@@ -1,6 +1,7 @@
 #include "onnx/import.h"
 
 #include "base/file.h"
+#include "evaluate/evaluate.h"
 #include "onnx/expanded_size.h"
 #include "onnx/graph_importer.h"
 #include "onnx/model_header.h"
@@ -61,6 +62,7 @@ Status build_graph(ImportedModel& model, const ImportOptions& options) {
   ModelImport state{model, options};
   TN_ASSIGN_OR_RETURN(model.opsets, read_opsets(model.wire.opsets, state));
   TN_ASSIGN_OR_RETURN(state.functions, read_functions(model.wire.functions));
+  model.graph.constants->evaluate = evaluate;
   GraphImporter importer(state, model.graph, nullptr, model.opsets, nullptr);
   TN_RETURN_IF_ERROR(check_expanded_size(model.wire.graph, state));
   TN_RETURN_IF_ERROR(importer.import_graph(model.wire.graph, {}, true));

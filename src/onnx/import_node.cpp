@@ -163,6 +163,7 @@ Params ImportNode::read_params(OpId op) {
 
 std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const std::vector<Type>& input_types) {
   auto body = std::make_shared<Graph>();
+  body->is_body = true;
   body->constants = importer_.graph().constants;
   const auto* a = find(name, wire::AttributeType::Graph);
   if (!a || a->graphs.empty()) {
@@ -192,7 +193,7 @@ const Tensor* ImportNode::required_constant(ValueId v) {
   return importer_.graph().require(v, asker());
 }
 
-std::string ImportNode::asker() const { return fmt::format("the reading of node '{}'", name_); }
+std::string ImportNode::asker() const { return fmt::format("the import of {}", node_.op_type); }
 
 std::vector<ValueId> ImportNode::emit(OpId op, Params params, std::vector<ValueId> inputs, size_t outputs,
                                       std::vector<std::shared_ptr<Graph>> bodies) {

@@ -75,12 +75,12 @@ OpDef op_definition<OpId::ArgMin>() {
 
 template <>
 OpDef op_definition<OpId::CumSum>() {
-  return define<CumulativeParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_scan});
+  return define<CumulativeParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_scan, .can_fail = true});
 }
 
 template <>
 OpDef op_definition<OpId::CumProd>() {
-  return define<CumulativeParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_scan});
+  return define<CumulativeParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_scan, .can_fail = true});
 }
 
 template <>

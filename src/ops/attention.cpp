@@ -181,7 +181,7 @@ Status infer_flex_attention(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Attention>() {
-  return define<AttentionParams>({.inputs = {3, 7}, .outputs = {1, 4}, .infer = infer_attention});
+  return define<AttentionParams>({.inputs = {3, 7}, .outputs = {1, 4}, .infer = infer_attention, .can_fail = true});
 }
 
 template <>

@@ -91,17 +91,17 @@ Status infer_gather_nd(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Gather>() {
-  return define<GatherParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_gather});
+  return define<GatherParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_gather, .can_fail = true});
 }
 
 template <>
 OpDef op_definition<OpId::GatherElements>() {
-  return define<GatherParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_gather_elements});
+  return define<GatherParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_gather_elements, .can_fail = true});
 }
 
 template <>
 OpDef op_definition<OpId::GatherND>() {
-  return define<GatherNDParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_gather_nd});
+  return define<GatherNDParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_gather_nd, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -194,7 +194,7 @@ Status infer_group_query_attention(InferContext& c) {
 template <>
 OpDef op_definition<OpId::GroupQueryAttention>() {
   return define<GroupQueryAttentionParams>(
-      {.inputs = {1, kGqaInputs}, .outputs = {1, 4}, .infer = infer_group_query_attention});
+      {.inputs = {1, kGqaInputs}, .outputs = {1, 4}, .infer = infer_group_query_attention, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -42,12 +42,12 @@ Status infer_loss(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::NegativeLogLikelihoodLoss>() {
-  return define<LossParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_loss});
+  return define<LossParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_loss, .can_fail = true});
 }
 
 template <>
 OpDef op_definition<OpId::SoftmaxCrossEntropyLoss>() {
-  return define<LossParams>({.inputs = {2, 3}, .outputs = {1, 2}, .infer = infer_loss});
+  return define<LossParams>({.inputs = {2, 3}, .outputs = {1, 2}, .infer = infer_loss, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -19,7 +19,7 @@ Status infer_inverse(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Inverse>() {
-  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_inverse});
+  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_inverse, .can_fail = true});
 }
 
 }  // namespace tenon

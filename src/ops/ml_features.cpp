@@ -101,7 +101,8 @@ Status infer_normalizer(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::ArrayFeatureExtractor>() {
-  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_array_feature_extractor});
+  return define<NoParams>(
+      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_array_feature_extractor, .can_fail = true});
 }
 
 template <>
@@ -119,7 +120,7 @@ OpDef op_definition<OpId::FeatureVectorizer>() {
 
 template <>
 OpDef op_definition<OpId::Imputer>() {
-  return define<ImputerParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_imputer});
+  return define<ImputerParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_imputer, .can_fail = true});
 }
 
 template <>
@@ -129,7 +130,7 @@ OpDef op_definition<OpId::Normalizer>() {
 
 template <>
 OpDef op_definition<OpId::Scaler>() {
-  return define<NoParams>({.inputs = {1, 3}, .outputs = {1, 1}, .infer = infer_scaler});
+  return define<NoParams>({.inputs = {1, 3}, .outputs = {1, 1}, .infer = infer_scaler, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -43,12 +43,14 @@ Status infer_one_hot_encoder(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::LabelEncoder>() {
-  return define<LabelEncoderParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_label_encoder});
+  return define<LabelEncoderParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_label_encoder, .can_fail = true});
 }
 
 template <>
 OpDef op_definition<OpId::OneHotEncoder>() {
-  return define<OneHotEncoderParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_one_hot_encoder});
+  return define<OneHotEncoderParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_one_hot_encoder, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -77,6 +77,11 @@ struct OpDef {
   std::string_view name{};    // canonical, unique; from ops.def
   bool has_bodies = false;    // If, Loop, Scan, SequenceMap: carries sub-graphs
   bool deterministic = true;  // false: draws random numbers
+  // Its reference kernel gives the same bits on every machine, so that a weight program may contain it. True for all
+  // that compute with base/exact_math.h and the operations that IEEE 754 and integer arithmetic define.
+  bool exact = true;
+  // Some elements of its inputs make it fail: indices out of range, matrices without an inverse.
+  bool can_fail = false;
   // true: some output's size is only known after computing it (NonZero, Unique, ...): the kernel allocates it.
   bool decides_output_size = false;
   InPlace in_place = InPlace::No;
@@ -86,6 +91,9 @@ struct OpDef {
   std::shared_ptr<void> (*make_params)() = nullptr;
   std::shared_ptr<void> (*copy_params)(const void*) = nullptr;
   void (*visit_params)(void*, FieldVisitor&) = nullptr;
+
+  // Whether a weight program may contain it: it computes tensors of known size, and the same ones every time.
+  bool fits_weight_program() const { return exact && deterministic && !has_bodies && !decides_output_size; }
 };
 
 // Completes a definition with its parameter type.

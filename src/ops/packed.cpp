@@ -17,6 +17,18 @@ Status check_floats(InferContext& c) {
   return {};
 }
 
+// The bounds of a Clip, each one element.
+Status check_bounds(InferContext& c, const ActivationParams& p) {
+  for (size_t i = kPackedLeast; i <= kPackedGreatest; ++i) {
+    if (!c.has(i)) continue;
+    if (p.activation != activation_name(ActivationKind::Clip))
+      return invalid_model("only the activation clip has bounds, not '{}'", p.activation);
+    if (c.shape(i) && differ(element_count(*c.shape(i)), Dim(1)))
+      return invalid_model("the bounds of clip are one element each, not {}", shape_text(*c.shape(i)));
+  }
+  return {};
+}
+
 Status check_layout(const std::string& layout) {
   if (layout == kPanelsLayout || layout == kDepthwiseLayout) return {};
   return invalid_model("layout '{}' is none of {} and {}", layout, kPanelsLayout, kDepthwiseLayout);
@@ -89,6 +101,7 @@ Status infer_packed_matmul(InferContext& c) {
   const auto& p = c.params<PackedMatMulParams>();
   TN_RETURN_IF_ERROR(fused_activation(p.activation).status());
   TN_RETURN_IF_ERROR(check_floats(c));
+  TN_RETURN_IF_ERROR(check_bounds(c, p.activation));
   if (p.n < 0 || p.k < 0) return invalid_model("a weight of {} x {} cannot exist", p.k, p.n);
   TN_RETURN_IF_ERROR(
       expect_shape(c, 1, "the packed weight", {Dim(1), panels_of(Dim(p.n)), Dim(p.k), Dim(kPanelWidth)}));
@@ -124,6 +137,7 @@ Status infer_packed_conv(InferContext& c) {
   TN_RETURN_IF_ERROR(fused_activation(p.activation).status());
   TN_RETURN_IF_ERROR(check_layout(p.layout));
   TN_RETURN_IF_ERROR(check_floats(c));
+  TN_RETURN_IF_ERROR(check_bounds(c, p.activation));
   if (p.output_channels < 0) return invalid_model("'output_channels' is {}", p.output_channels);
   TN_RETURN_IF_ERROR(check_groups(p.conv.group, Dim(p.output_channels)));
   TN_RETURN_IF_ERROR(expect_shape(c, 2, "the bias", {Dim(p.output_channels)}));
@@ -151,12 +165,12 @@ OpDef op_definition<OpId::PackPanels>() {
 
 template <>
 OpDef op_definition<OpId::PackedMatMul>() {
-  return define<PackedMatMulParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_packed_matmul});
+  return define<PackedMatMulParams>({.inputs = {2, 5}, .outputs = {1, 1}, .infer = infer_packed_matmul});
 }
 
 template <>
 OpDef op_definition<OpId::PackedConv>() {
-  return define<PackedConvParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_packed_conv});
+  return define<PackedConvParams>({.inputs = {2, 5}, .outputs = {1, 1}, .infer = infer_packed_conv});
 }
 
 }  // namespace tenon

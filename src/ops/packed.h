@@ -28,7 +28,11 @@ struct PackPanelsParams {
   }
 };
 
-// PackedMatMul(x [..., k], packed, bias [n]?): activation(x * W + bias) [..., n].
+// Inputs of PackedMatMul and PackedConv that stand for the alpha and beta of the activation clip when they are there:
+// weights stay replaceable that a parameter would fix.
+inline constexpr size_t kPackedLeast = 3, kPackedGreatest = 4;
+
+// PackedMatMul(x [..., k], packed, bias [n]?, least?, greatest?): activation(x * W + bias) [..., n].
 struct PackedMatMulParams {
   int64_t n = 0, k = 0;
   ActivationParams activation;
@@ -39,8 +43,8 @@ struct PackedMatMulParams {
   }
 };
 
-// PackedConv(x [batch, channels, spatial...], packed, bias?): activation(Conv(x, W) + bias), 1 to 3 spatial axes.
-// K is (channel of the group, tap). kernel_shape must be given.
+// PackedConv(x [batch, channels, spatial...], packed, bias?, least?, greatest?): activation(Conv(x, W) + bias), 1 to 3
+// spatial axes. K is (channel of the group, tap). kernel_shape must be given.
 struct PackedConvParams {
   ConvParams conv;
   int64_t output_channels = 0;

@@ -135,7 +135,7 @@ OpDef op_definition<OpId::GlobalLpPool>() {
 }
 template <>
 OpDef op_definition<OpId::MaxUnpool>() {
-  return define<MaxUnpoolParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_max_unpool});
+  return define<MaxUnpoolParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_max_unpool, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -56,21 +56,31 @@ Status infer_recurrent(InferContext& c, const RecurrentParams& p, int64_t gates,
 
 template <>
 OpDef op_definition<OpId::RNN>() {
-  return define<RNNParams>({.inputs = {3, 6}, .outputs = {0, 2}, .infer = [](InferContext& c) {
-                              return infer_recurrent(c, c.params<RNNParams>().common, 1, {"Tanh"});
-                            }});
+  return define<RNNParams>(
+      {.inputs = {3, 6},
+       .outputs = {0, 2},
+       .infer = [](InferContext& c) { return infer_recurrent(c, c.params<RNNParams>().common, 1, {"Tanh"}); },
+       .can_fail = true});
 }
 template <>
 OpDef op_definition<OpId::GRU>() {
-  return define<GRUParams>({.inputs = {3, 6}, .outputs = {0, 2}, .infer = [](InferContext& c) {
-                              return infer_recurrent(c, c.params<GRUParams>().common, 3, {"Sigmoid", "Tanh"});
-                            }});
+  return define<GRUParams>(
+      {.inputs = {3, 6},
+       .outputs = {0, 2},
+       .infer =
+           [](InferContext& c) { return infer_recurrent(c, c.params<GRUParams>().common, 3, {"Sigmoid", "Tanh"}); },
+       .can_fail = true});
 }
 template <>
 OpDef op_definition<OpId::LSTM>() {
-  return define<LSTMParams>({.inputs = {3, 8}, .outputs = {0, 3}, .infer = [](InferContext& c) {
-                               return infer_recurrent(c, c.params<LSTMParams>().common, 4, {"Sigmoid", "Tanh", "Tanh"});
-                             }});
+  return define<LSTMParams>({.inputs = {3, 8},
+                             .outputs = {0, 3},
+                             .infer =
+                                 [](InferContext& c) {
+                                   return infer_recurrent(c, c.params<LSTMParams>().common, 4,
+                                                          {"Sigmoid", "Tanh", "Tanh"});
+                                 },
+                             .can_fail = true});
 }
 
 }  // namespace tenon

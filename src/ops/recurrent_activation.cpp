@@ -3,6 +3,8 @@
 
 #include "ops/recurrent.h"
 
+#include "base/exact_math.h"
+
 namespace tenon {
 
 namespace {
@@ -13,19 +15,21 @@ struct NamedActivation {
   RecurrentActivation activation;
 };
 
-double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+double sigmoid(double x) { return 1.0 / (1.0 + exact::exp(-x)); }
 
 const NamedActivation kActivations[] = {
-    {"tanh", 0, {[](double x, double, double) { return std::tanh(x); }}},
+    {"tanh", 0, {[](double x, double, double) { return exact::tanh(x); }}},
     {"sigmoid", 0, {[](double x, double, double) { return sigmoid(x); }}},
     {"relu", 0, {[](double x, double, double) { return x < 0 ? 0.0 : x; }}},
     {"softsign", 0, {[](double x, double, double) { return x / (1.0 + std::abs(x)); }}},
-    {"softplus", 0, {[](double x, double, double) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }}},
+    {"softplus", 0, {[](double x, double, double) {
+       return std::max(x, 0.0) + exact::log1p(exact::exp(-std::abs(x)));
+     }}},
     {"leakyrelu", 1, {[](double x, double alpha, double) { return x < 0 ? alpha * x : x; }, 0.01}},
     {"thresholdedrelu", 1, {[](double x, double alpha, double) { return x > alpha ? x : 0.0; }, 1.0}},
-    {"elu", 1, {[](double x, double alpha, double) { return x < 0 ? alpha * std::expm1(x) : x; }, 1.0}},
+    {"elu", 1, {[](double x, double alpha, double) { return x < 0 ? alpha * exact::expm1(x) : x; }, 1.0}},
     {"affine", 2, {[](double x, double alpha, double beta) { return alpha * x + beta; }, 1.0, 0.0}},
-    {"scaledtanh", 2, {[](double x, double alpha, double beta) { return alpha * std::tanh(beta * x); }, 1.0, 1.0}},
+    {"scaledtanh", 2, {[](double x, double alpha, double beta) { return alpha * exact::tanh(beta * x); }, 1.0, 1.0}},
     {"hardsigmoid", 2, {[](double x, double a, double b) { return std::clamp(a * x + b, 0.0, 1.0); }, 0.2, 0.5}},
 };
 

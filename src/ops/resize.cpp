@@ -99,7 +99,8 @@ Dim scaled_extent(InferContext& c, const Dim& extent, float scale) {
   if (scale == std::floor(scale) && scale > 0 && scale < 1e6f) return extent * Dim(static_cast<int64_t>(scale));
   const float inverse = 1 / scale;
   // Only powers of two have an exact inverse, so only these divide exactly in float.
-  if (scale > 0 && inverse < 1e6f && std::exp2(std::round(std::log2(inverse))) == inverse)
+  int exponent = 0;
+  if (scale > 0 && inverse < 1e6f && std::frexp(inverse, &exponent) == 0.5f)
     return floor_div(extent, Dim(static_cast<int64_t>(inverse)));
   return c.fresh_symbol();
 }

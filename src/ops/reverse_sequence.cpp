@@ -29,7 +29,8 @@ Status infer_reverse_sequence(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::ReverseSequence>() {
-  return define<ReverseSequenceParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_reverse_sequence});
+  return define<ReverseSequenceParams>(
+      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_reverse_sequence, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -50,11 +50,11 @@ Status infer_max_roi_pool(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::RoiAlign>() {
-  return define<RoiAlignParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_roi_align});
+  return define<RoiAlignParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_roi_align, .can_fail = true});
 }
 template <>
 OpDef op_definition<OpId::MaxRoiPool>() {
-  return define<MaxRoiPoolParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_max_roi_pool});
+  return define<MaxRoiPoolParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_max_roi_pool, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -100,12 +100,14 @@ Status infer_mrotary_embedding(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::RotaryEmbedding>() {
-  return define<RotaryEmbeddingParams>({.inputs = {3, 4}, .outputs = {1, 1}, .infer = infer_rotary_embedding});
+  return define<RotaryEmbeddingParams>(
+      {.inputs = {3, 4}, .outputs = {1, 1}, .infer = infer_rotary_embedding, .can_fail = true});
 }
 
 template <>
 OpDef op_definition<OpId::MRotaryEmbedding>() {
-  return define<MRotaryEmbeddingParams>({.inputs = {4, 4}, .outputs = {1, 1}, .infer = infer_mrotary_embedding});
+  return define<MRotaryEmbeddingParams>(
+      {.inputs = {4, 4}, .outputs = {1, 1}, .infer = infer_mrotary_embedding, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -98,17 +98,19 @@ Status infer_tensor_scatter(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::ScatterElements>() {
-  return define<ScatterElementsParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_scatter_elements});
+  return define<ScatterElementsParams>(
+      {.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_scatter_elements, .can_fail = true});
 }
 
 template <>
 OpDef op_definition<OpId::ScatterND>() {
-  return define<ScatterNDParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_scatter_nd});
+  return define<ScatterNDParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_scatter_nd, .can_fail = true});
 }
 
 template <>
 OpDef op_definition<OpId::TensorScatter>() {
-  return define<TensorScatterParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_tensor_scatter});
+  return define<TensorScatterParams>(
+      {.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_tensor_scatter, .can_fail = true});
 }
 
 }  // namespace tenon

@@ -83,7 +83,7 @@ OpDef op_definition<OpId::BlackmanWindow>() {
 
 template <>
 OpDef op_definition<OpId::MelWeightMatrix>() {
-  return define<MelWeightMatrixParams>({.inputs = {5, 5}, .outputs = {1, 1}, .infer = infer_mel});
+  return define<MelWeightMatrixParams>({.inputs = {5, 5}, .outputs = {1, 1}, .infer = infer_mel, .can_fail = true});
 }
 
 template <>

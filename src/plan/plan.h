@@ -84,8 +84,8 @@ struct WeightEntry {
 inline constexpr const char* kLiteral = "literal";
 struct Guard {
   int32_t source = -1;  // into Program::sources
-  std::string asker;    // the pass or rule that wanted to know
-  // "elements": all of them; "pinned": the user wants them kept; "literal": a constant that the model has no name for
+  std::string asker;    // the op or rule that wanted to know
+  // "elements", "literal", "all zero", "equal to 1", ...: see plan/property.h, which reads and evaluates them
   std::string property;
   std::string answer;  // what the property was, as text
 };

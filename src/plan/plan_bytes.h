@@ -11,7 +11,7 @@
 // Programs as bytes and back. Equal programs give equal bytes on every machine. docs/artifact.md describes them.
 namespace tenon {
 
-inline constexpr uint32_t kProgramVersion = 1;
+inline constexpr uint32_t kProgramVersion = 2;
 
 // Everything that decides what the program does, names of inputs, outputs and sources included.
 std::string program_to_bytes(const Program& program);
@@ -20,13 +20,15 @@ std::string debug_map_to_bytes(const Program& program);
 // A plan alone, without debug map: what the keys of weights are made of.
 std::string plan_to_bytes(const Plan& plan);
 
-// Whether this runtime has a kernel family. Without such a function every name is taken.
-using KnowsFamily = std::function<bool(std::string_view)>;
+// What this runtime says of a kernel family. Weight programs may use exact ones only.
+enum class FamilyKind : uint8_t { Unknown, Known, Exact };
+// Without such a function every name is taken.
+using KindOfFamily = std::function<FamilyKind(std::string_view)>;
 
 // Takes any bytes and refuses those that are not a program: InvalidModel when they are damaged, Incompatible when
 // another version made them or they name an op, dtype or family that is not here. An empty debug map leaves the names
 // empty.
 Result<std::shared_ptr<const Program>> program_from_bytes(std::string_view bytes, std::string_view debug_map = {},
-                                                          const KnowsFamily& knows_family = {});
+                                                          const KindOfFamily& kind_of_family = {});
 
 }  // namespace tenon

@@ -44,8 +44,8 @@ class NameStream {
 
 class ProgramReader {
  public:
-  ProgramReader(ByteReader in, const StringTable& strings, NameStream names, const KnowsFamily& knows_family)
-      : in_(in), strings_(strings), types_(strings), names_(std::move(names)), knows_family_(knows_family) {}
+  ProgramReader(ByteReader in, const StringTable& strings, NameStream names, const KindOfFamily& kind_of_family)
+      : in_(in), strings_(strings), types_(strings), names_(std::move(names)), kind_of_family_(kind_of_family) {}
 
   Result<std::shared_ptr<const Program>> read() {
     auto program = std::make_shared<Program>();
@@ -56,6 +56,7 @@ class ProgramReader {
     TN_RETURN_IF_ERROR(in_.finish());
     TN_RETURN_IF_ERROR(names_.finish());
     TN_RETURN_IF_ERROR(check_program(*program));
+    TN_RETURN_IF_ERROR(check_exactness(*program, kind_of_family_));
     return std::shared_ptr<const Program>(std::move(program));
   }
 
@@ -139,7 +140,7 @@ class ProgramReader {
   Status read_step(Step& step, int depth) {
     TN_RETURN_IF_ERROR(names_.next(step.origin));
     TN_RETURN_IF_ERROR(read_text(step.family));
-    if (knows_family_ && !knows_family_(step.family))
+    if (kind_of_family_ && kind_of_family_(step.family) == FamilyKind::Unknown)
       return error(Code::Incompatible, "there is no kernel family '{}'; {}", step.family, kMadeByAnotherVersion);
     TN_ASSIGN_OR_RETURN(const std::string_view name, strings_.at(in_.get<uint32_t>()));
     const auto op = op_from_name(name);
@@ -206,13 +207,13 @@ class ProgramReader {
   const StringTable& strings_;
   TypeReader types_;
   NameStream names_;
-  const KnowsFamily& knows_family_;
+  const KindOfFamily& kind_of_family_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<const Program>> program_from_bytes(std::string_view bytes, std::string_view debug_map,
-                                                          const KnowsFamily& knows_family) {
+                                                          const KindOfFamily& kind_of_family) {
   ByteReader in(bytes);
   const auto version = in.get<uint32_t>();
   TN_RETURN_IF_ERROR(in.status());
@@ -221,7 +222,7 @@ Result<std::shared_ptr<const Program>> program_from_bytes(std::string_view bytes
                  kMadeByAnotherVersion);
   TN_ASSIGN_OR_RETURN(const StringTable strings, StringTable::read(in));
   TN_ASSIGN_OR_RETURN(NameStream names, NameStream::open(debug_map));
-  return ProgramReader(in, strings, std::move(names), knows_family).read();
+  return ProgramReader(in, strings, std::move(names), kind_of_family).read();
 }
 
 }  // namespace tenon

@@ -4,6 +4,8 @@
 
 #include "base/checked_math.h"
 #include "ops/attention.h"
+#include "plan/bytes.h"
+#include "plan/property.h"
 
 namespace tenon {
 
@@ -152,6 +154,18 @@ Status check_entry(const Program& program, size_t slot) {
 
 }  // namespace
 
+Status check_exactness(const Program& program, const KindOfFamily& kind_of_family) {
+  if (!kind_of_family) return {};
+  for (const WeightEntry& entry : program.weight_program) {
+    if (!entry.expression) continue;
+    for (const Step& step : entry.expression->steps)
+      if (kind_of_family(step.family) != FamilyKind::Exact)
+        return invalid_model("slot {}: weights may not be computed by the kernel family '{}', which is not exact",
+                             entry.slot, step.family);
+  }
+  return {};
+}
+
 Status check_program(const Program& program) {
   TN_RETURN_IF_ERROR(PlanCheck(program.plan, PlanCheck::Place::Program, program.weight_program.size()).check());
   for (const SourceInfo& source : program.sources) {
@@ -163,7 +177,12 @@ Status check_program(const Program& program) {
     Status status = check_entry(program, slot);
     if (!status.ok()) return std::move(status).in(fmt::format("slot {}", slot));
   }
-  for (const Guard& guard : program.guards) TN_RETURN_IF_ERROR(check_source_id(program, guard.source));
+  for (const Guard& guard : program.guards) {
+    TN_RETURN_IF_ERROR(check_source_id(program, guard.source));
+    if (!property_from_text(guard.property))
+      return error(Code::Incompatible, "the plan depends on an unknown property, '{}'; {}", guard.property,
+                   kMadeByAnotherVersion);
+  }
   return {};
 }
 

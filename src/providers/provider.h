@@ -175,6 +175,8 @@ struct KernelFamily {
   bool one_element_per_byte = false;
   // The kernel looks at every element of its inputs and calls note_not_finite when one is NaN or infinite.
   bool watches_inputs = false;
+  // It gives the same bits on every machine and for any number of threads, so that weight programs may use it.
+  bool exact = false;
 };
 
 // Null when no provider has it.

@@ -6,6 +6,8 @@
 #include <set>
 #include <unordered_map>
 
+#include "plan/fixed_sources.h"
+#include "plan/property.h"
 #include "plan/tensor_bytes.h"
 #include "tensor/type.h"
 
@@ -22,7 +24,7 @@ class SwapCheck {
   SwapCheck(const Program& program, const WeightSnapshot& current, const WeightSource& source,
             const SwapOptions& options)
       : program_(program), current_(current), source_(source), options_(options),
-        only_(options.only.begin(), options.only.end()) {
+        only_(options.only.begin(), options.only.end()), fixed_(fixed_sources(program)) {
     for (const Guard& guard : program.guards) guards_[guard.source].push_back(&guard);
   }
 
@@ -58,7 +60,7 @@ class SwapCheck {
     }
     if (!given) {
       plan_.unchanged.push_back(info.name);
-      const bool needed = info.expected && guards == guards_.end();
+      const bool needed = info.expected && !fixed_[i];
       if (needed && !options_.partial)
         refuse(Code::NotFound, fmt::format("missing: '{}' {}", info.name, type_text(info.dtype, info.dims)));
       return {};
@@ -71,25 +73,37 @@ class SwapCheck {
                          info.name, type_text(info.dtype, info.dims), type_text(given->dtype, given->dims)));
       return {};
     }
-    if (guards != guards_.end()) return check_guards(info, guards->second);
-    plan_.changed[i] = true;
+    if (guards != guards_.end()) TN_RETURN_IF_ERROR(check_guards(info, guards->second));
+    // What must not change needs no work.
+    if (fixed_[i])
+      plan_.unchanged.push_back(info.name);
+    else
+      plan_.changed[i] = true;
     return {};
   }
 
-  // A guarded source may only come as it was; then there is nothing to do.
+  // Whether the plan would be the same for new elements: every question that was asked has the answer it had.
   Status check_guards(const SourceInfo& info, const std::vector<const Guard*>& guards) {
-    plan_.unchanged.push_back(info.name);
     TN_ASSIGN_OR_RETURN(const Tensor tensor, source_.read(info.name));
-    const std::string answer = content_hash(tensor).hex();
+    const std::string hash = content_hash(tensor).hex();
     for (const Guard* guard : guards) {
-      if (guard->answer == answer) continue;
-      if (guard->property == "pinned")
-        refuse(Code::GuardViolated, fmt::format("pinned: '{}' was compiled to stay as it is", info.name));
-      else
-        refuse(Code::GuardViolated, fmt::format("guard: {} was decided by the {} of '{}', which differ; compile again",
-                                                guard->asker, guard->property, info.name));
+      const auto property = property_from_text(guard->property);
+      if (!property) return error(Code::Internal, "there is no property '{}'", guard->property);
+      const std::string answer = property->is_about_elements() ? hash : answer_text(ask(tensor, *property));
+      if (guard->answer != answer) refuse(Code::GuardViolated, broken_guard(info, *guard, *property));
     }
     return {};
+  }
+
+  static std::string broken_guard(const SourceInfo& info, const Guard& guard, const Property& property) {
+    if (property.kind == Property::Kind::Pinned)
+      return fmt::format("pinned: '{}' was compiled to stay as it is", info.name);
+    if (property.is_about_elements())
+      return fmt::format("guard: {} depends on the elements of '{}', and the new ones differ; compile the model again",
+                         guard.asker, info.name);
+    const bool was = guard.answer == answer_text(Answer::Yes);
+    return fmt::format("guard: {} needs '{}' {} {}, and the new one is{}; compile the model again", guard.asker,
+                       info.name, was ? "to be" : "not to be", guard.property, was ? " not" : "");
   }
 
   void check_names() {
@@ -143,6 +157,7 @@ class SwapCheck {
   const WeightSource& source_;
   const SwapOptions& options_;
   std::set<std::string> only_;
+  std::vector<bool> fixed_;  // by source: it may only come as it was
   std::unordered_map<int32_t, std::vector<const Guard*>> guards_;
   PlannedSwap plan_;
   Code code_ = Code::InvalidArgument;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tensor/canonical.h"
+
 namespace tenon {
 
 namespace {
@@ -10,6 +12,12 @@ namespace {
 constexpr int kMostThreads = 64;
 
 }  // namespace
+
+FamilyKind kind_of_family(std::string_view name) {
+  const KernelFamily* family = find_family(name);
+  if (!family) return FamilyKind::Unknown;
+  return family->exact ? FamilyKind::Exact : FamilyKind::Known;
+}
 
 Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr<const Program> program) {
   std::unique_ptr<WeightProgram> made(new WeightProgram(std::move(program)));
@@ -69,12 +77,22 @@ Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const Ten
   state.budget = arenas.budget();
   state.limits = &limits;
   state.pool = pool;
-  state.not_finite = not_finite;
+  std::atomic<bool> found{false};
+  state.not_finite = &found;
   std::vector<const Value*> inputs;
   for (const Value& source : sources) inputs.push_back(&source);
   const OutputTarget target = result;
   Value none;
-  return run_plan(*prepared_[slot], state, arenas, inputs, std::span(&target, 1), std::span(&none, 1));
+  TN_RETURN_IF_ERROR(run_plan(*prepared_[slot], state, arenas, inputs, std::span(&target, 1), std::span(&none, 1)));
+  if (found && not_finite) not_finite->store(true, std::memory_order_relaxed);
+  if (found || !ends_in_watching_step(slot)) make_nans_canonical(result);
+  return {};
+}
+
+// Such a step moves and scales finite elements, which gives no NaN.
+bool WeightProgram::ends_in_watching_step(size_t slot) const {
+  const size_t steps = prepared_[slot]->plan().steps.size();
+  return steps > 0 && prepared_[slot]->family(steps - 1).watches_inputs;
 }
 
 }  // namespace tenon

@@ -6,8 +6,12 @@
 
 #include "executor/executor.h"
 #include "plan/plan.h"
+#include "plan/plan_bytes.h"
 
 namespace tenon {
+
+// What this runtime says of a kernel family, for reading and making programs.
+FamilyKind kind_of_family(std::string_view family);
 
 // Computes the slots of a program from its sources. Immutable and so thread-safe.
 class WeightProgram {
@@ -34,6 +38,7 @@ class WeightProgram {
  private:
   explicit WeightProgram(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
   const Type& result_type(size_t slot) const;
+  bool ends_in_watching_step(size_t slot) const;
 
   std::shared_ptr<const Program> program_;
   std::vector<std::unique_ptr<PreparedPlan>> prepared_;  // by slot; null for sources

@@ -44,6 +44,41 @@ void make_canonical(const TensorView& view) {
   if (is_sub_byte(view.dtype) && view.size() > 0) bytes_of(view).back() &= used_bits_of_last_byte(view);
 }
 
+namespace {
+
+// NaNs are what is above the largest exponent without a fraction, whatever the sign.
+template <class Bits>
+void replace_nans(const TensorView& view, Bits infinity, Bits nan) {
+  constexpr auto kSize = static_cast<int64_t>(sizeof(Bits));
+  const auto magnitude = static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> 1);
+  auto* elements = static_cast<Bits*>(view.data);
+  for (int64_t i = 0, count = view.bytes() / kSize; i < count; ++i)
+    if ((elements[i] & magnitude) > infinity) elements[i] = nan;
+}
+
+}  // namespace
+
+void make_nans_canonical(const TensorView& view) {
+  switch (view.dtype) {
+    case DType::Float32:
+    case DType::Complex64:
+      return replace_nans<uint32_t>(view, 0x7f800000u, 0x7fc00000u);
+    case DType::Float64:
+    case DType::Complex128:
+      return replace_nans<uint64_t>(view, 0x7ff0000000000000u, 0x7ff8000000000000u);
+    case DType::Float16:
+      return replace_nans<uint16_t>(view, 0x7c00, 0x7e00);
+    case DType::BFloat16:
+      return replace_nans<uint16_t>(view, 0x7f80, 0x7fc0);
+    case DType::Float8E5M2:
+      return replace_nans<uint8_t>(view, 0x7c, 0x7e);
+    case DType::Float8E4M3FN:
+      return replace_nans<uint8_t>(view, 0x7e, 0x7f);
+    default:
+      return;  // integers, and floats that have one NaN or none
+  }
+}
+
 Result<Tensor> canonical(Tensor tensor, const std::shared_ptr<MemoryBudget>& budget) {
   if (is_canonical(tensor.view())) return tensor;
   TN_ASSIGN_OR_RETURN(Tensor copy, Tensor::allocate(tensor.dtype(), tensor.dims(), budget));

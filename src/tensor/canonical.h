@@ -10,6 +10,9 @@ bool is_canonical(const TensorView& view);
 // Makes every boolean that is not 0 a 1, and clears unused bits.
 void make_canonical(const TensorView& view);
 
+// Makes every NaN the positive quiet one without a payload. Which one an operation gives differs between processors.
+void make_nans_canonical(const TensorView& view);
+
 // The tensor, or a copy of it when some element has to change.
 Result<Tensor> canonical(Tensor tensor, const std::shared_ptr<MemoryBudget>& budget);
 // The same for every tensor that a value holds.

@@ -120,17 +120,18 @@ TEST_F(Artifacts, WeightsGivenWithASession) {
 
 // A session made from a model takes weights as a swap does.
 TEST(GivenWeights, WhatThePlanWasDecidedByStays) {
-  onnx_text::Model clip;
-  clip.nodes = {{"MatMul", {"x", "w"}, {"m"}, "multiply", "", {}}, {"Clip", {"m", "lo", "hi"}, {"y"}, "cut", "", {}}};
-  clip.inputs = {onnx_text::value("x", onnx_text::tensor_type(onnx_text::kFloat, {1, 2}))};
-  clip.outputs = {onnx_text::value("y", onnx_text::tensor_type(onnx_text::kFloat, {1, 2}))};
-  clip.weights = {onnx_text::weight("w", {2, 2}, {1, 2, 3, 4}), onnx_text::weight("lo", {}, {0}),
-                  onnx_text::weight("hi", {}, {6})};
-  const tenon::Model model = tenon::Model::from_memory(clip.to_bytes());
+  onnx_text::Model count;
+  count.nodes = {{"Range", {"from", "to", "step"}, {"r"}, "count", "", {}},
+                 {"Mul", {"x", "r"}, {"y"}, "scale", "", {}}};
+  count.inputs = {onnx_text::value("x", onnx_text::tensor_type(onnx_text::kFloat, {1}))};
+  count.outputs = {onnx_text::value("y", onnx_text::tensor_type(onnx_text::kFloat, {6}))};
+  count.weights = {onnx_text::weight("from", {}, {0}), onnx_text::weight("to", {}, {6}),
+                   onnx_text::weight("step", {}, {1})};
+  const tenon::Model model = tenon::Model::from_memory(count.to_bytes());
   std::vector<float> three{3}, six{6};
   tenon::Options other, same;
-  other.set_weight("hi", tenon::Value::tensor<float>({}, three));
-  same.set_weight("hi", tenon::Value::tensor<float>({}, six));
+  other.set_weight("to", tenon::Value::tensor<float>({}, three));
+  same.set_weight("to", tenon::Value::tensor<float>({}, six));
   EXPECT_EQ(code_of([&] { tenon::Session(model, other); }), TN_GUARD_VIOLATED);
   EXPECT_EQ(code_of([&] { tenon::Session(model, same); }), TN_OK);
 }

@@ -146,7 +146,7 @@ class WeightsFile:
 class Program:
     def __init__(self, data):
         self.bytes = Bytes(data)
-        assert self.bytes.u32() == 1
+        assert self.bytes.u32() == 2
         self.strings = self.bytes.string_table()
         b = self.bytes
         self.plan = self.read_plan()
@@ -190,7 +190,7 @@ class Program:
 
 def debug_map(data):
     section = Bytes(data)
-    assert section.u32() == 1
+    assert section.u32() == 2
     strings = section.string_table()
     names = [strings[i] for i in section.list(section.u32)]
     section.finish()

@@ -34,12 +34,21 @@ def projection(seed):
 
 
 def clipped(seed, fused):
-    """Clip bounds that are looked at when they can be fused into the product, and else are not."""
+    """A Clip whose bounds a kernel reads that computes the product too, or one of its own."""
     nodes = [node("MatMul", ["x", "w"], ["m"]), node("Clip", ["m", "lo", "hi"], ["y"])]
     if not fused:
         nodes[1:] = [node("Softmax", ["m"], ["s"]), node("Clip", ["s", "lo", "hi"], ["y"])]
     bounds = [weight("lo", np.float32(0)), weight("hi", np.float32(6))]
     return model(nodes, [("x", FLOAT, [2, 4])], [("y", FLOAT, None)], [weight("w", floats(RNG(seed), 4, 4)), *bounds])
+
+
+def reshaped(seed, decides):
+    """A constant that one model takes a shape from, and another one a number."""
+    nodes = [node("MatMul", ["x", "w"], ["m"]), node("Reshape", ["m", "s"], ["y"])]
+    if not decides:
+        nodes[1:] = [node("Cast", ["s"], ["c"], to=FLOAT), node("Mul", ["m", "c"], ["y"])]
+    weights = [weight("w", floats(RNG(seed), 4, 4)), weight("s", np.array([8]))]
+    return model(nodes, [("x", FLOAT, [2, 4])], [("y", FLOAT, None)], weights)
 
 
 def external(made_model, path):
@@ -89,16 +98,25 @@ class TestBakedGroups:
                         np.testing.assert_allclose(session.run(None, feeds)[0], want, rtol=1e-4, atol=1e-5)
 
     def test_what_one_decides_by_stays_for_all(self, tmp_path):
-        for order in ((clipped(1, False), clipped(1, True)), (clipped(1, True), clipped(1, False))):
+        for order in ((reshaped(1, False), reshaped(1, True)), (reshaped(1, True), reshaped(1, False))):
             artifact = group(*order)
             stripped = artifact.strip()
             stripped.verify()
             folder = tmp_path / str(id(order))
             filled, _ = tenon.Artifact.load(*stripped.save(folder)).bake({"w": floats(RNG(5), 4, 4)}, partial=True)
             x = floats(RNG(6), 2, 4)
-            fused = [i for i, m in enumerate(order) if len(m.graph.node) == 2][0]
-            got = filled.session(fused).run(None, {"x": x})[0]
-            assert_product(got, x, floats(RNG(5), 4, 4), lambda y: np.clip(y, 0, 6))
+            decides = [i for i, m in enumerate(order) if len(m.graph.node) == 2][0]
+            got = filled.session(decides).run(None, {"x": x})[0]
+            assert got.shape == (8,)
+            assert_product(got.reshape(2, 4), x, floats(RNG(5), 4, 4))
+
+    def test_fused_bounds_are_weights_like_others(self):
+        session = group(clipped(1, True)).session()
+        new = {"w": floats(RNG(5), 4, 4), "lo": np.full(1, -0.25, np.float32), "hi": np.full(1, 0.5, np.float32)}
+        report = session.set_weights(new)
+        assert sorted(report["replaced"]) == ["hi", "lo", "w"]
+        x = floats(RNG(6), 2, 4)
+        assert_product(session.run(None, {"x": x})[0], x, new["w"], lambda y: np.clip(y, -0.25, 0.5))
 
     def test_not_finite_is_reported_for_every_model(self):
         artifact = group(lookup(1), lookup(1))

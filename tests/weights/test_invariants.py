@@ -93,6 +93,29 @@ class TestPlansDoNotKnowWeights:
         same(outputs(session, feeds), before)
 
 
+def renamed(model):
+    """The same model with other names for nodes and for everything that is neither weight, input nor output."""
+    copy = onnx.ModelProto()
+    copy.CopyFrom(model)
+    kept = {v.name for v in (*copy.graph.input, *copy.graph.output, *copy.graph.initializer)}
+    copy.graph.name = "another"
+    for i, node in enumerate(copy.graph.node):
+        node.name = f"other{i}"
+        for names in (node.input, node.output):
+            names[:] = [name if name in kept or not name else f"r_{name}" for name in names]
+    return copy
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("name", sorted(set(ZOO) - {"weights_in_bodies", "weights_in_functions"}))
+def test_names_of_nodes_and_inner_values_do_not_matter(name, provider):
+    model = made(name, 1)
+    first, second = compiled(model, provider), compiled(renamed(model), provider)
+    assert first.describe()["models"][0]["plan_key"] == second.describe()["models"][0]["plan_key"]
+    keys = [sorted(entry["key"] for entry in artifact.describe("packed")["packed"]) for artifact in (first, second)]
+    assert keys[0] == keys[1]
+
+
 @pytest.fixture(scope="module")
 def models(tmp_path_factory):
     folder = tmp_path_factory.mktemp("zoo")

@@ -222,10 +222,50 @@ def reshaped_by_constants(rng):
          weight("shape2", np.array([20, 5], np.int64))])
 
 
+def weight_norm_conv(rng):
+    """g * v / |v|, once with a norm and once with the steps it is made of."""
+    return model(
+        [node("ReduceL2", ["v", "axes"], ["l"]), node("Div", ["v", "l"], ["u"]), node("Mul", ["u", "g"], ["w"]),
+         node("Conv", ["x", "w", "b"], ["c"], pads=[2, 2]), node("Relu", ["c"], ["d"]),
+         node("Pow", ["v2", "two"], ["q"]), node("ReduceSum", ["q", "axes"], ["s"]), node("Sqrt", ["s"], ["l2"]),
+         node("Div", ["g2", "l2"], ["f"]), node("Mul", ["v2", "f"], ["w2"]), node("Conv", ["d", "w2"], ["y"])],
+        [("x", FLOAT, ["batch", 3, "time"])], [("y", FLOAT, None)],
+        [weight("v", floats(rng, 20, 3, 5)), weight("g", positive(rng, 20, 1, 1)), weight("b", floats(rng, 20)),
+         weight("v2", floats(rng, 4, 20, 1)), weight("g2", positive(rng, 4, 1, 1)),
+         weight("axes", np.array([1, 2])), weight("two", np.float32(2))])
+
+
+def position_bias(rng):
+    """A table that constant indices read, for each pair of positions."""
+    side = np.arange(7)
+    return model(
+        [node("Gather", ["table", "index"], ["g"]), node("Transpose", ["g"], ["t"], perm=[2, 0, 1]),
+         node("Unsqueeze", ["t", "zero"], ["u"]), node("Add", ["x", "u"], ["s"]), node("Softmax", ["s"], ["y"])],
+        [("x", FLOAT, ["batch", 2, 7, 7])], [("y", FLOAT, None)],
+        [weight("table", floats(rng, 13, 2)), weight("index", side[:, None] - side + 6), weight("zero", np.array([0]))])
+
+
+def functions_of_weights(rng):
+    """Einsum, exponentials and normalizations of weights, as state-space and gated models have them."""
+    return model(
+        [node("Einsum", ["a", "b"], ["w"], equation="ir,ro->io"), node("MatMul", ["x", "w"], ["p"]),
+         node("Exp", ["log_decay"], ["e"]), node("Neg", ["e"], ["n"]), node("Mul", ["p", "n"], ["q"]),
+         node("Softplus", ["step"], ["f"]), node("Add", ["q", "f"], ["r"]),
+         node("Sigmoid", ["gate"], ["s"]), node("Mul", ["r", "s"], ["t"]),
+         node("LayerNormalization", ["m", "gamma"], ["k"]), node("Softmax", ["k"], ["j"]), node("Gelu", ["j"], ["v"]),
+         node("MatMul", ["t", "v"], ["z"]), node("Greater", ["gate", "step"], ["mask"]),
+         node("Where", ["mask", "gate", "step"], ["i"]), node("MatMul", ["i", "v"], ["h"]),
+         node("Add", ["z", "h"], ["y"])],
+        [("x", FLOAT, ["batch", 6])], [("y", FLOAT, None)],
+        [weight("a", floats(rng, 6, 9)), weight("b", floats(rng, 9, 8)), weight("log_decay", floats(rng, 8)),
+         weight("step", floats(rng, 8)), weight("gate", floats(rng, 8)), weight("m", floats(rng, 8, 5)),
+         weight("gamma", positive(rng, 5))])
+
+
 ZOO = {f.__name__: f for f in (
     conv_norm_relu, conv_scale_shift_norm, depthwise_conv, transposed_conv_norm, gemm_norm, matmul_norm, bias_and_scale,
     transposed_and_cast, dequantized, attention_projections, tied_embedding, weights_in_bodies, weights_in_functions,
-    weight_is_output, weight_is_input, reshaped_by_constants)}
+    weight_is_output, weight_is_input, reshaped_by_constants, weight_norm_conv, position_bias, functions_of_weights)}
 
 
 def feed(made, rng):

@@ -3,7 +3,8 @@
 namespace tenon {
 
 Result<LoweredModel> lower_for_reference(const Graph& graph) {
-  return lower(graph, {[](OpId op) { return "reference/" + std::string(op_def(op).name); }, false});
+  const auto family = [](OpId op) { return "reference/" + std::string(op_def(op).name); };
+  return lower(graph, {family, family, false});
 }
 
 }  // namespace tenon

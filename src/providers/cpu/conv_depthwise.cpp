@@ -63,6 +63,7 @@ class DepthwiseConv {
   }
 
   int64_t chunks() const { return ceil_div(blocks(), blocks_per_chunk_); }
+  const FusedActivation& activation() const { return activation_; }
   void run(int64_t chunk, const ConvTensors& tensors, float* scratch) const {
     const int64_t first = chunk * blocks_per_chunk_, last = std::min(blocks(), first + blocks_per_chunk_);
     for (int64_t i = first; i < last; ++i) run_block(i, tensors, scratch);
@@ -88,7 +89,7 @@ class DepthwiseConv {
     const float* packed = tensors.packed + output / kPanelWidth * shape_.taps * kPanelWidth + output % kPanelWidth;
     for (int64_t t = 0; t < shape_.taps; ++t) weights[static_cast<size_t>(t)] = packed[t * kPanelWidth];
     float* y = tensors.y + (slice * shape_.out[1] + row) * shape_.out[2] + column;
-    const Finish how{tensors.bias ? tensors.bias + output : nullptr, 0, activation_};
+    const Finish how{tensors.bias ? tensors.bias + output : nullptr, 0, tensors.activation};
     if (layout_.flat) sum(copy, weights.data(), sums, (rows - 1) * layout_.row_length + columns);
     for (int64_t r = 0; r < rows; ++r) {
       float* from = layout_.flat ? sums + r * layout_.row_length : sums;
@@ -179,7 +180,7 @@ Result<KernelState> bind_conv_depthwise(const BindRequest& request) {
 Status run_conv_depthwise(KernelContext& c) {
   if (c.out(0).size() == 0) return {};
   const auto& conv = c.state<DepthwiseConv>();
-  const ConvTensors tensors(c);
+  const ConvTensors tensors(c, conv.activation());
   c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk, tensors, c.scratch<float>()); });
   return {};
 }

@@ -95,6 +95,7 @@ class PlaneConv {
     return kTileWidth * (kDepth + panel_block_ * kPanelWidth) * static_cast<int64_t>(sizeof(float));
   }
   int64_t chunks() const { return shape_.batch * shape_.groups * tiles_ * panel_parts_; }
+  const FusedActivation& activation() const { return activation_; }
 
   void run(int64_t index, const ConvTensors& tensors, float* sums) const {
     const PlaneChunk chunk = chunk_at(index);
@@ -171,7 +172,7 @@ class PlaneConv {
     for (int64_t i = first; i < last; ++i) {
       const int64_t channel = chunk.group * shape_.outputs + i;
       const int64_t plane = chunk.image * shape_.groups * shape_.outputs + channel;
-      const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 0, activation_};
+      const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 0, tensors.activation};
       finish_(sums + (i - first) * kTileWidth, tensors.y + plane * shape_.out_plane() + chunk.begin,
               chunk.end - chunk.begin, how);
     }
@@ -206,7 +207,7 @@ Result<KernelState> bind_conv_planes(const BindRequest& request) {
 Status run_conv_planes(KernelContext& c) {
   if (c.out(0).size() == 0) return {};
   const auto& conv = c.state<PlaneConv>();
-  const ConvTensors tensors(c);
+  const ConvTensors tensors(c, conv.activation());
   c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk, tensors, c.scratch<float>()); });
   return {};
 }

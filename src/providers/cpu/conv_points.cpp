@@ -50,6 +50,7 @@ class PointConv {
         parts_(ceil_div(panels_, kPanelBlock)), direct_(shape.reads_everything_once()) {}
 
   int64_t chunks() const { return shape_.batch * shape_.groups * parts_; }
+  const FusedActivation& activation() const { return activation_; }
 
   // A block of output channels of one group of one image.
   void run(int64_t chunk, const ConvTensors& tensors, float* sums) const {
@@ -83,7 +84,7 @@ class PointConv {
              float* results) const {
     const int64_t columns = std::min(most_columns, shape_.outputs - column), positions = shape_.out_plane();
     const int64_t channel = image_group % shape_.groups * shape_.outputs + column;
-    const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 1, activation_};
+    const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 1, tensors.activation};
     float* y = tensors.y + (image_group * shape_.outputs + column) * positions;
     for (int64_t position = 0; position < positions; ++position) {
       finish_(sums + position * kPanelBlock * kPanelWidth, results, columns, how);
@@ -119,7 +120,7 @@ Result<KernelState> bind_conv_points(const BindRequest& request) {
 Status run_conv_points(KernelContext& c) {
   if (c.out(0).size() == 0) return {};
   const auto& conv = c.state<PointConv>();
-  const ConvTensors tensors(c);
+  const ConvTensors tensors(c, conv.activation());
   c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk, tensors, c.scratch<float>()); });
   return {};
 }

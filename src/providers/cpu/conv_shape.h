@@ -38,7 +38,9 @@ struct ConvTensors {
   const float* packed = nullptr;
   const float* bias = nullptr;  // may be null
   float* y = nullptr;
-  explicit ConvTensors(const KernelContext& c);
+  FusedActivation activation;
+  // `activation` as binding knows it; its bounds may come as inputs.
+  ConvTensors(const KernelContext& c, const FusedActivation& activation);
 };
 
 // Part of the depth k: all taps of some channels, or some taps of one channel.

@@ -1,10 +1,10 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
-#include "ops/packed.h"
 #include "providers/cpu/finish.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/panel_product.h"
+#include "providers/packed_activation.h"
 
 namespace tenon {
 
@@ -38,6 +38,7 @@ Status run(KernelContext& c) {
   const float *x = c.in(0).as<float>().data(), *packed = c.in(1).as<float>().data();
   const float* bias = c.has(2) ? c.in(2).as<float>().data() : nullptr;
   float* y = c.out(0).as<float>().data();
+  const FusedActivation activation = with_given_bounds(c, state.activation);
   const int64_t rows = c.out(0).size() / p.n, panels = ceil_div(p.n, kPanelWidth);
   const int64_t row_blocks = ceil_div(rows, kRowBlock), panel_blocks = ceil_div(panels, kPanelBlock);
 
@@ -47,7 +48,7 @@ Status run(KernelContext& c) {
     const int64_t column = panel * kPanelWidth, columns = std::min(panel_count * kPanelWidth, p.n - column);
     float* sums = c.scratch<float>();
     multiply_panels(*state.table, x + row * p.k, row_count, p.k, packed + panel * p.k * kPanelWidth, panel_count, sums);
-    const Finish how{bias ? bias + column : nullptr, 1, state.activation};
+    const Finish how{bias ? bias + column : nullptr, 1, activation};
     for (int64_t i = 0; i < row_count; ++i)
       state.finish(sums + i * kPanelBlock * kPanelWidth, y + (row + i) * p.n + column, columns, how);
   });

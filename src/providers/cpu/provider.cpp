@@ -5,7 +5,7 @@ namespace tenon {
 
 const KernelFamily* find_cpu_family(std::string_view name) {
   static const KernelFamily families[] = {
-      {.name = "cpu/PackPanels", .variants = pack_panels_variants(), .watches_inputs = true},
+      {.name = "cpu/PackPanels", .variants = pack_panels_variants(), .watches_inputs = true, .exact = true},
       {.name = "cpu/PackedMatMul", .variants = packed_matmul_variants()},
       {.name = "cpu/PackedConv", .variants = packed_conv_variants()},
   };

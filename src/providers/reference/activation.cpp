@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/exact_math.h"
 #include "providers/reference/convert.h"
 #include "providers/reference/elementwise.h"
 #include "providers/reference/work_meter.h"
@@ -10,14 +11,14 @@ namespace tenon {
 
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double sigmoid(double x) { return 1 / (1 + exact::exp(-x)); }
 // log(1 + exp(x)) without overflow.
-double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+double softplus(double x) { return std::max(x, 0.0) + exact::log1p(exact::exp(-std::fabs(x))); }
 
-double gelu(double x) { return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5))); }
+double gelu(double x) { return 0.5 * x * (1 + exact::erf(x * std::sqrt(0.5))); }
 double gelu_tanh(double x) {
   const double sqrt_2_over_pi = 0.79788456080286535588;
-  return 0.5 * x * (1 + std::tanh(sqrt_2_over_pi * (x + 0.044715 * x * x * x)));
+  return 0.5 * x * (1 + exact::tanh(sqrt_2_over_pi * (x + 0.044715 * x * x * x)));
 }
 
 // f(x, params) on all floats.
@@ -72,8 +73,8 @@ Status prelu(KernelContext& c) {
 // max(0, x) + min(0, alpha (exp(x / alpha) - 1)). An alpha of zero leaves nothing but the sign of x on one side, and no
 // number on the other.
 double celu(double x, double alpha) {
-  if (alpha != 0) return x < 0 ? alpha * std::expm1(x / alpha) : x;
-  const double term = alpha * std::expm1(x / alpha);
+  if (alpha != 0) return x < 0 ? alpha * exact::expm1(x / alpha) : x;
+  const double term = alpha * exact::expm1(x / alpha);
   return std::isnan(term) ? term : std::max(x, 0.0) + std::min(term, 0.0);
 }
 
@@ -104,13 +105,13 @@ Status swiglu(KernelContext& c) {
     };                                                                                         \
   }
 ACTIVATION(Celu, CeluParams, celu(x, p.alpha))
-ACTIVATION(Elu, EluParams, x < 0 ? p.alpha * std::expm1(x) : x)
+ACTIVATION(Elu, EluParams, x < 0 ? p.alpha * exact::expm1(x) : x)
 ACTIVATION(Gelu, GeluParams, p.approximate == "tanh" ? gelu_tanh(x) : gelu(x))
 ACTIVATION(HardSigmoid, HardSigmoidParams, std::clamp(double{p.alpha} * x + p.beta, 0.0, 1.0))
 ACTIVATION(HardSwish, NoParams, x* std::clamp(x / 6 + 0.5, 0.0, 1.0))
 ACTIVATION(LeakyRelu, LeakyReluParams, x < 0 ? p.alpha * x : x)
-ACTIVATION(Mish, NoParams, x* std::tanh(softplus(x)))
-ACTIVATION(Selu, SeluParams, p.gamma*(x > 0 ? x : p.alpha * std::expm1(x)))
+ACTIVATION(Mish, NoParams, x* exact::tanh(softplus(x)))
+ACTIVATION(Selu, SeluParams, p.gamma*(x > 0 ? x : p.alpha * exact::expm1(x)))
 ACTIVATION(Softplus, NoParams, softplus(x))
 ACTIVATION(Softsign, NoParams, x / (1 + std::fabs(x)))
 ACTIVATION(Swish, SwishParams, x* sigmoid(p.alpha* x))

@@ -1,5 +1,6 @@
 #include "ops/arithmetic.h"
 
+#include "base/exact_math.h"
 #include "providers/reference/convert.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/elementwise.h"
@@ -75,7 +76,7 @@ Status raise(KernelContext& c) {
           continue;
         }
       }
-      result = from_double<T>(std::pow(static_cast<double>(x[w.at(0)]), number_at(b, w.at(1))));
+      result = from_double<T>(exact::pow(static_cast<double>(x[w.at(0)]), number_at(b, w.at(1))));
     }
     return Status();
   });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/exact_math.h"
 #include "providers/reference/attention.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
@@ -143,7 +144,7 @@ class Attention {
     expose(0, b, h, i, scores);
     if (p_.softcap > 0) {
       const double cap = static_cast<double>(p_.softcap);
-      for (double& s : scores) s = round_to(type_, std::tanh(round_to(type_, s / cap)) * cap);
+      for (double& s : scores) s = round_to(type_, exact::tanh(round_to(type_, s / cap)) * cap);
     }
     expose(1, b, h, i, scores);
     const bool any = bias.fill(b, h, i, added);

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/checked_math.h"
+#include "base/exact_math.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/taps.h"
@@ -144,7 +145,7 @@ Status run_causal_conv(KernelContext& c) {
       double sum = bias.present() ? bias[channel] : 0.0;
       for (int64_t t = 0; t < taps; ++t) sum += at(i + t) * w[channel * taps + t];
       sum = round_to(c.out(0).dtype, sum);
-      y[plane * length + i] = p.activation != "none" ? sum / (1.0 + std::exp(-sum)) : sum;
+      y[plane * length + i] = p.activation != "none" ? sum / (1.0 + exact::exp(-sum)) : sum;
     }
     // Slot j holds the state that is `back` positions old; states from before this call are not told, but the last is.
     for (int64_t j = 0; j < slots; ++j) {

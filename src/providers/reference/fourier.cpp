@@ -4,6 +4,7 @@
 #include <complex>
 #include <numbers>
 
+#include "base/exact_math.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
@@ -24,7 +25,7 @@ Complex root_of_unity(size_t k, size_t n, double sign) {
   if (4 * k == n) return {0.0, sign};
   if (4 * k == 3 * n) return {0.0, -sign};
   const double angle = sign * 2.0 * std::numbers::pi * static_cast<double>(k) / static_cast<double>(n);
-  return {std::cos(angle), std::sin(angle)};
+  return {exact::cos(angle), exact::sin(angle)};
 }
 
 // The defining sum; even lengths first split into their even and odd elements.

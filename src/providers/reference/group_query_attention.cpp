@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/exact_math.h"
 #include "providers/reference/cache_codec.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
@@ -219,7 +220,7 @@ class GroupQueryAttention {
   }
   double capped(double score) const {
     const double cap = static_cast<double>(p_.softcap);
-    return cap > 0.0 ? cap * std::tanh(score / cap) : score;
+    return cap > 0.0 ? cap * exact::tanh(score / cap) : score;
   }
   double bias_at(int64_t b, int64_t h, int64_t s, int64_t t) const {
     if (!bias_.present()) return 0.0;
@@ -234,8 +235,8 @@ class GroupQueryAttention {
     double largest = sinks ? sink : -std::numeric_limits<double>::infinity();
     for (double score : scores) largest = std::max(largest, score);
     if (std::isinf(largest) && largest < 0) largest = 0.0;
-    double sum = sinks ? std::exp(sink - largest) : 0.0;
-    for (double& score : scores) sum += score = std::exp(score - largest);
+    double sum = sinks ? exact::exp(sink - largest) : 0.0;
+    for (double& score : scores) sum += score = exact::exp(score - largest);
     for (double& score : scores) score = sum == 0.0 ? 0.0 : score / sum;
   }
 

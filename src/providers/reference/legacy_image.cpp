@@ -1,5 +1,6 @@
 #include "ops/legacy_image.h"
 
+#include "base/exact_math.h"
 #include "providers/reference/elements.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/work_meter.h"
@@ -33,7 +34,7 @@ KernelFunction reference_kernel<OpId::Affine>() {
 
 template <>
 KernelFunction reference_kernel<OpId::ScaledTanh>() {
-  return [](KernelContext& c) { return apply(c, [](double x, double a, double b) { return a * std::tanh(b * x); }); };
+  return [](KernelContext& c) { return apply(c, [](double x, double a, double b) { return a * exact::tanh(b * x); }); };
 }
 
 template <>
@@ -42,7 +43,7 @@ KernelFunction reference_kernel<OpId::ParametricSoftplus>() {
     // log(1 + e^z) without overflow.
     return apply(c, [](double x, double a, double b) {
       const double z = b * x;
-      return a * (z > 0 ? z + std::log1p(std::exp(-z)) : std::log1p(std::exp(z)));
+      return a * (z > 0 ? z + exact::log1p(exact::exp(-z)) : exact::log1p(exact::exp(z)));
     });
   };
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/exact_math.h"
 #include "ops/attention.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
@@ -54,7 +55,7 @@ class LinearAttention {
     if (p_.gated()) {
       for (int64_t d = 0; d < key_; ++d) {
         meter_.spend(value_);
-        const double factor = std::exp(decay_at(token, h, d));
+        const double factor = exact::exp(decay_at(token, h, d));
         for (int64_t m = 0; m < value_; ++m) state[d * value_ + m] *= factor;
       }
     }

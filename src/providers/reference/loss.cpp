@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/exact_math.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
@@ -68,8 +69,8 @@ Status softmax_cross_entropy(KernelContext& c) {
     for_each_index(samples.classes(),
                    [&](int64_t k) { largest = std::max(largest, number_at(scores, samples.offset(i, k))); });
     for_each_index(samples.classes(),
-                   [&](int64_t k) { sum += std::exp(number_at(scores, samples.offset(i, k)) - largest); });
-    norms[static_cast<size_t>(i)] = largest + std::log(sum);
+                   [&](int64_t k) { sum += exact::exp(number_at(scores, samples.offset(i, k)) - largest); });
+    norms[static_cast<size_t>(i)] = largest + exact::log(sum);
   }
   auto log_probability = [&](int64_t sample, int64_t label) {
     return number_at(scores, samples.offset(sample, label)) - norms[static_cast<size_t>(sample)];

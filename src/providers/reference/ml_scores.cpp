@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/exact_math.h"
 #include "providers/reference/elements.h"
 #include "providers/reference/work_meter.h"
 
@@ -30,7 +31,7 @@ double dot(std::span<const double> a, std::span<const double> b) {
 }
 
 double logistic(double x) {
-  const double v = 1 / (1 + std::exp(-std::abs(x)));
+  const double v = 1 / (1 + exact::exp(-std::abs(x)));
   return x < 0 ? 1 - v : v;
 }
 
@@ -39,7 +40,7 @@ namespace {
 // Winitzki's approximation with a = 0.147, which is what models are made for: a more exact one would differ by 0.2 %.
 double inverse_error_function(double x) {
   constexpr double a = 0.147;
-  const double log = std::log((1 - x) * (1 + x));
+  const double log = exact::log((1 - x) * (1 + x));
   const double v = 2 / (std::numbers::pi * a) + log / 2;
   return std::copysign(std::sqrt(std::sqrt(v * v - log / a) - v), x);
 }
@@ -52,10 +53,10 @@ void softmax(std::span<double> scores, bool skip_zeros) {
   double sum = 0;
   for (double& s : scores) {
     if (skip_zeros && std::abs(s) <= 1e-7) {
-      s *= std::exp(-highest);
+      s *= exact::exp(-highest);
       continue;
     }
-    s = std::exp(s - highest);
+    s = exact::exp(s - highest);
     sum += s;
   }
   for (double& s : scores) s /= sum;

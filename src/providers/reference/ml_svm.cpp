@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/exact_math.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/ml_scores.h"
 #include "providers/reference/work_meter.h"
@@ -25,11 +26,11 @@ class SvmKernel {
       double squares = 0;
       WorkMeter().spend(static_cast<int64_t>(a.size()));
       for (size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
-      return std::exp(-gamma_ * squares);
+      return exact::exp(-gamma_ * squares);
     }
     const double product = dot(a, b);
-    if (type_ == "POLY") return std::pow(gamma_ * product + coef0_, degree_);
-    if (type_ == "SIGMOID") return std::tanh(gamma_ * product + coef0_);
+    if (type_ == "POLY") return exact::pow(gamma_ * product + coef0_, degree_);
+    if (type_ == "SIGMOID") return exact::tanh(gamma_ * product + coef0_);
     return product;
   }
   // Between a row of X and every support vector.

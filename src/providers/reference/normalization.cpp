@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/exact_math.h"
 #include "ops/infer.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/indexing.h"
@@ -168,7 +169,7 @@ Status run_lrn(KernelContext& c) {
     double squares = 0.0;
     meter.spend(last - first + 1);
     for (int64_t ch = first; ch <= last; ++ch) squares += x[line + ch * split.inner] * x[line + ch * split.inner];
-    y[i] = x[i] / std::pow(static_cast<double>(p.bias) + factor * squares, static_cast<double>(p.beta));
+    y[i] = x[i] / exact::pow(static_cast<double>(p.bias) + factor * squares, static_cast<double>(p.beta));
   }
   y.store(c.out(0));
   return {};

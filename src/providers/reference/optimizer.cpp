@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "base/exact_math.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/work_meter.h"
@@ -47,7 +48,7 @@ Status adam(KernelContext& c) {
   const auto& p = c.params<AdamParams>();
   const double steps = number_at(c.in(1), 0), alpha = p.alpha, beta = p.beta;
   double rate = number_at(c.in(0), 0);
-  if (steps > 0) rate *= std::sqrt(1 - std::pow(beta, steps)) / (1 - std::pow(alpha, steps));
+  if (steps > 0) rate *= std::sqrt(1 - exact::pow(beta, steps)) / (1 - exact::pow(alpha, steps));
   return optimize<2>(c, [&](double& x, double gradient, std::array<double, 2>& state) {
     const double g = p.norm_coefficient * x + gradient;
     state[0] = alpha * state[0] + (1 - alpha) * g;

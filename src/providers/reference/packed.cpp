@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "base/checked_math.h"
+#include "base/exact_math.h"
+#include "providers/packed_activation.h"
 #include "providers/reference/convolution.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
@@ -13,7 +15,7 @@ namespace tenon {
 
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double sigmoid(double x) { return 1 / (1 + exact::exp(-x)); }
 
 double activate(const FusedActivation& a, double x) {
   const double alpha = a.alpha, beta = a.beta;
@@ -27,17 +29,17 @@ double activate(const FusedActivation& a, double x) {
     case ActivationKind::LeakyRelu:
       return x < 0 ? alpha * x : x;
     case ActivationKind::Elu:
-      return x < 0 ? alpha * std::expm1(x) : x;
+      return x < 0 ? alpha * exact::expm1(x) : x;
     case ActivationKind::Sigmoid:
       return sigmoid(x);
     case ActivationKind::HardSigmoid:
       return std::clamp(alpha * x + beta, 0.0, 1.0);
     case ActivationKind::Tanh:
-      return std::tanh(x);
+      return exact::tanh(x);
     case ActivationKind::Gelu:
-      return 0.5 * x * (1 + std::erf(x * std::sqrt(0.5)));
+      return 0.5 * x * (1 + exact::erf(x * std::sqrt(0.5)));
     case ActivationKind::GeluTanh:
-      return 0.5 * x * (1 + std::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+      return 0.5 * x * (1 + exact::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
     case ActivationKind::Silu:
       return x * sigmoid(alpha * x);
     case ActivationKind::HardSwish:
@@ -87,7 +89,8 @@ Status run_pack_panels(KernelContext& c) {
 
 Status run_packed_matmul(KernelContext& c) {
   const auto& p = c.params<PackedMatMulParams>();
-  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  TN_ASSIGN_OR_RETURN(FusedActivation activation, fused_activation(p.activation));
+  activation = with_given_bounds(c, activation);
   const float *x = c.in(0).as<float>().data(), *packed = c.in(1).as<float>().data();
   const auto y = c.out(0).as<float>();
   const int64_t rows = p.n == 0 ? 0 : static_cast<int64_t>(y.size()) / p.n;
@@ -119,7 +122,8 @@ Result<Doubles> unpacked_weights(KernelContext& c, int64_t depth) {
 
 Status run_packed_conv(KernelContext& c) {
   const auto& p = c.params<PackedConvParams>();
-  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  TN_ASSIGN_OR_RETURN(FusedActivation activation, fused_activation(p.activation));
+  activation = with_given_bounds(c, activation);
   const TensorView& out = c.out(0);
   if (out.size() == 0) return {};
   const int64_t channels = c.in(0).dims[1] / p.conv.group;

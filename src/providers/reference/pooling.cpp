@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/checked_math.h"
+#include "base/exact_math.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
@@ -80,8 +81,8 @@ Status run_lp_pool(KernelContext& c) {
   const double p = static_cast<double>(params.p);
   TN_ASSIGN_OR_RETURN(Pool pool, Pool::of(c, params.window, 0.0));
   TN_RETURN_IF_ERROR(
-      pool.for_each_pair([&](int64_t to, int64_t from) { pool.y[to] += std::pow(std::abs(pool.x[from]), p); }));
-  for_each_index(c.out(0).size(), [&](int64_t i) { pool.y[i] = std::pow(pool.y[i], 1.0 / p); });
+      pool.for_each_pair([&](int64_t to, int64_t from) { pool.y[to] += exact::pow(std::abs(pool.x[from]), p); }));
+  for_each_index(c.out(0).size(), [&](int64_t i) { pool.y[i] = exact::pow(pool.y[i], 1.0 / p); });
   pool.y.store(c.out(0));
   return {};
 }
@@ -203,8 +204,8 @@ KernelFunction reference_kernel<OpId::GlobalLpPool>() {
   return [](KernelContext& c) -> Status {
     const double p = static_cast<double>(c.params<GlobalLpPoolParams>().p);
     return run_global_pool(
-        c, 0.0, [p](double sum, double x) { return sum + std::pow(std::abs(x), p); },
-        [p](double sum, double) { return std::pow(sum, 1.0 / p); });
+        c, 0.0, [p](double sum, double x) { return sum + exact::pow(std::abs(x), p); },
+        [p](double sum, double) { return exact::pow(sum, 1.0 / p); });
   };
 }
 

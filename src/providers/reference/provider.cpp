@@ -28,8 +28,10 @@ const KernelFamily* find_reference_family(std::string_view name) {
       std::string name = fmt::format("{}/{}", def.has_bodies ? "control" : "reference", def.name);
       Entry& entry = map[name];
       entry.variant = {"plain", function};
-      entry.family = {
-          .name = std::move(name), .variants = {&entry.variant, 1}, .one_element_per_byte = !def.has_bodies};
+      entry.family = {.name = std::move(name),
+                      .variants = {&entry.variant, 1},
+                      .one_element_per_byte = !def.has_bodies,
+                      .exact = def.fits_weight_program()};
     };
 #define OP(id) add(OpId::id, reference_kernel<OpId::id>());
 #include "ops/ops.def"

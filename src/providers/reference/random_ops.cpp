@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/exact_math.h"
 #include "ops/random.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/elements.h"
@@ -67,7 +68,7 @@ Status draw_multinomial(KernelContext& c) {
     double largest = -HUGE_VAL, sum = 0;
     for_each_index(classes, [&](int64_t k) { largest = std::max(largest, number_at(in, row * classes + k)); });
     for_each_index(classes, [&](int64_t k) {
-      cumulative[static_cast<size_t>(k)] = sum += std::exp(number_at(in, row * classes + k) - largest);
+      cumulative[static_cast<size_t>(k)] = sum += exact::exp(number_at(in, row * classes + k) - largest);
     });
     if (!(sum > 0) || std::isinf(sum)) return invalid_argument("row {} holds no distribution", row);
     for_each_index(samples, [&](int64_t s) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/exact_math.h"
 #include "providers/reference/convert.h"
 #include "providers/reference/elementwise.h"
 #include "providers/reference/work_meter.h"
@@ -155,8 +156,8 @@ double log_sum_exp(const Group<T>& g) {
     if (std::isfinite(x) && (!found || x > shift)) shift = x;
     found |= std::isfinite(x);
   });
-  for_each(g, [&](size_t i) { sum += std::exp(g.number(i) - shift); });
-  return std::log(sum) + shift;
+  for_each(g, [&](size_t i) { sum += exact::exp(g.number(i) - shift); });
+  return exact::log(sum) + shift;
 }
 
 }  // namespace
@@ -205,7 +206,7 @@ KernelFunction reference_kernel<OpId::ReduceMean>() {
 
 template <>
 KernelFunction reference_kernel<OpId::ReduceLogSum>() {
-  return [](KernelContext& c) { return reduce_numbers(c, [](const auto& g) { return std::log(sum_of(g)); }); };
+  return [](KernelContext& c) { return reduce_numbers(c, [](const auto& g) { return exact::log(sum_of(g)); }); };
 }
 
 template <>

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "base/checked_math.h"
+#include "base/exact_math.h"
 #include "providers/reference/convert.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/kernel.h"
@@ -21,13 +22,13 @@ Status fill_window(KernelContext& c, double a, double b, double d) {
   const auto period = static_cast<double>(c.params<SignalWindowParams>().periodic ? size : size - 1);
   for_each_index(size, [&](int64_t i) {
     const double t = size == 1 ? 0 : 2 * std::numbers::pi * static_cast<double>(i) / period;
-    store_number(out, i, size == 1 ? 1 : a - b * std::cos(t) + d * std::cos(2 * t));
+    store_number(out, i, size == 1 ? 1 : a - b * exact::cos(t) + d * exact::cos(2 * t));
   });
   return {};
 }
 
-double mel(double hertz) { return 2595 * std::log10(1 + hertz / 700); }
-double hertz(double mel) { return 700 * (std::pow(10, mel / 2595) - 1); }
+double mel(double hertz) { return 2595 / exact::log(10) * exact::log(1 + hertz / 700); }
+double hertz(double mel) { return 700 * (exact::pow(10, mel / 2595) - 1); }
 
 // The spectrogram bins where the triangles begin, peak and end, one more than a triangle's share of the mel range
 // apart.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/exact_math.h"
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
@@ -49,7 +50,7 @@ double largest(const Line<const T>& line) {
 template <class T>
 double sum_of_exponentials(const Line<const T>& line, double shift) {
   double sum = 0;
-  for_each_index(line.count, [&](int64_t i) { sum += std::exp(static_cast<double>(line[i]) - shift); });
+  for_each_index(line.count, [&](int64_t i) { sum += exact::exp(static_cast<double>(line[i]) - shift); });
   return sum;
 }
 
@@ -60,7 +61,7 @@ KernelFunction reference_kernel<OpId::Softmax>() {
   return [](KernelContext& c) {
     return for_each_line(c, []<class T>(Line<const T> in, Line<T> out) {
       const double shift = largest(in), sum = sum_of_exponentials(in, shift);
-      for_each_index(in.count, [&](int64_t i) { out[i] = narrow<T>(std::exp(widen(in[i]) - shift) / sum); });
+      for_each_index(in.count, [&](int64_t i) { out[i] = narrow<T>(exact::exp(widen(in[i]) - shift) / sum); });
     });
   };
 }
@@ -69,7 +70,7 @@ template <>
 KernelFunction reference_kernel<OpId::LogSoftmax>() {
   return [](KernelContext& c) {
     return for_each_line(c, []<class T>(Line<const T> in, Line<T> out) {
-      const double shift = largest(in), log_sum = std::log(sum_of_exponentials(in, shift));
+      const double shift = largest(in), log_sum = exact::log(sum_of_exponentials(in, shift));
       for_each_index(in.count, [&](int64_t i) { out[i] = narrow<T>(widen(in[i]) - shift - log_sum); });
     });
   };

@@ -6,6 +6,8 @@
 
 #include "providers/reference/doubles.h"
 
+#include "base/exact_math.h"
+
 namespace tenon {
 
 // Softmax of one row in place, each stage rounded to a float type as if it were computed in it. A row of nothing but
@@ -19,7 +21,7 @@ inline void softmax_row(std::span<double> row, DType precision) {
   if (std::isinf(largest) && largest < 0) largest = 0.0;
   double sum = 0.0;
   for (double& x : row) {
-    x = round_to(precision, std::exp(round_to(precision, x - largest)));
+    x = round_to(precision, exact::exp(round_to(precision, x - largest)));
     sum += x;
   }
   sum = round_to(precision, sum);

@@ -1,5 +1,6 @@
 #include "ops/unary.h"
 
+#include "base/exact_math.h"
 #include "providers/reference/convert.h"
 #include "providers/reference/elementwise.h"
 #include "providers/reference/work_meter.h"
@@ -50,7 +51,7 @@ Status take_sign(KernelContext& c) {
 Status error_function(KernelContext& c) {
   return dispatch_numbers(c.out(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    map_elements<T>(c, [](Wide<T> x) { return static_cast<Wide<T>>(std::erf(static_cast<double>(x))); });
+    map_elements<T>(c, [](Wide<T> x) { return static_cast<Wide<T>>(exact::erf(static_cast<double>(x))); });
     return Status();
   });
 }
@@ -84,26 +85,26 @@ Status test_elements(KernelContext& c, F test) {
   KernelFunction reference_kernel<OpId::name>() {                                               \
     return [](KernelContext& c) { return map_floats(c, [](double x) { return expression; }); }; \
   }
-FLOATS(Acos, std::acos(x))
-FLOATS(Acosh, std::acosh(x))
-FLOATS(Asin, std::asin(x))
-FLOATS(Asinh, std::asinh(x))
-FLOATS(Atan, std::atan(x))
-FLOATS(Atanh, std::atanh(x))
+FLOATS(Acos, exact::acos(x))
+FLOATS(Acosh, exact::acosh(x))
+FLOATS(Asin, exact::asin(x))
+FLOATS(Asinh, exact::asinh(x))
+FLOATS(Atan, exact::atan(x))
+FLOATS(Atanh, exact::atanh(x))
 FLOATS(Ceil, std::ceil(x))
-FLOATS(Cos, std::cos(x))
-FLOATS(Cosh, std::cosh(x))
-FLOATS(Exp, std::exp(x))
+FLOATS(Cos, exact::cos(x))
+FLOATS(Cosh, exact::cosh(x))
+FLOATS(Exp, exact::exp(x))
 FLOATS(Floor, std::floor(x))
-FLOATS(Log, std::log(x))
+FLOATS(Log, exact::log(x))
 FLOATS(Reciprocal, 1 / x)
 FLOATS(Round, std::nearbyint(x))
-FLOATS(Sigmoid, 1 / (1 + std::exp(-x)))
-FLOATS(Sin, std::sin(x))
-FLOATS(Sinh, std::sinh(x))
+FLOATS(Sigmoid, 1 / (1 + exact::exp(-x)))
+FLOATS(Sin, exact::sin(x))
+FLOATS(Sinh, exact::sinh(x))
 FLOATS(Sqrt, std::sqrt(x))
-FLOATS(Tan, std::tan(x))
-FLOATS(Tanh, std::tanh(x))
+FLOATS(Tan, exact::tan(x))
+FLOATS(Tanh, exact::tanh(x))
 #undef FLOATS
 
 template <>

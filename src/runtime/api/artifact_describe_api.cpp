@@ -5,7 +5,9 @@
 #include <set>
 
 #include "executor/step_variant.h"
+#include "plan/fixed_sources.h"
 #include "plan/keys.h"
+#include "plan/property.h"
 #include "runtime/api/artifact_handles.h"
 
 using namespace tenon;
@@ -181,7 +183,8 @@ json describe_guards(const Program& program, const std::vector<int32_t>& sources
     if (guard.property != kLiteral && std::ranges::find(sources, guard.source) != sources.end())
       guards.push_back({{"source", program.sources[static_cast<size_t>(guard.source)].name},
                         {"asker", guard.asker},
-                        {"property", guard.property}});
+                        {"property", guard.property},
+                        {"answer", property_from_text(guard.property)->is_about_elements() ? "" : guard.answer}});
   return guards;
 }
 
@@ -258,6 +261,7 @@ json describe_sources(const ArtifactContents& contents) {
                        {"guards", json::array()}});
   for (const ModelRecord& model : contents.models) {
     const Program& program = *model.program;
+    const std::vector<bool> fixed = fixed_sources(program);
     for (size_t i = 0; i < model.sources.size(); ++i) {
       json& entry = sources[static_cast<size_t>(model.sources[i])];
       entry["models"].push_back(model.name);
@@ -265,7 +269,7 @@ json describe_sources(const ArtifactContents& contents) {
       for (const WeightEntry& w : program.weight_program)
         if (std::ranges::find(w.sources, id) != w.sources.end()) entry["packed"] = entry["packed"].get<int>() + 1;
       for (json& guard : describe_guards(program, {id})) entry["guards"].push_back(std::move(guard));
-      entry["swappable"] = entry["guards"].empty() && !program.sources[i].name.empty();
+      if (fixed[i]) entry["swappable"] = false;
     }
   }
   return sources;

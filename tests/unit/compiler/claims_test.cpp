@@ -67,6 +67,60 @@ graph (%x: float[n, 3, 8, 8]) {
 )");
 }
 
+// g * v / |v|, as exporters write it.
+TEST(Claims, AConvolutionTakesAWeightThatIsNormalizedItself) {
+  EXPECT_EQ(claimed(R"(
+    %v: float[4, 3, 5] source "v"
+    %g: float[4, 1, 1] source "g"
+    %axes: int64[2] = [1, 2]
+    graph (%x: float[n, 3, 20]) {
+      %norm = ReduceL2(%v, %axes)
+      %unit = Div(%v, %norm)
+      %w = Mul(%unit, %g)
+      %y = Conv(%x, %w)
+      return %y as "y"
+    })"),
+            R"(%v: float[4, 3, 5] source "v"
+%g: float[4, 1, 1] source "g"
+%axes: int64[2] = [1, 2]
+graph (%x: float[n, 3, 20]) {
+  %norm = ReduceL2(%v, %axes) : float[4, 1, 1]
+  %unit = Div(%v, %norm) : float[4, 3, 5]
+  %w = Mul(%unit, %g) : float[4, 3, 5]
+  %0 = PackPanels(%w) : float[1, 1, 15, 16]
+  %y = PackedConv(%x, %0) {kernel_shape=[5], output_channels=4} : float[n, 4, 16]
+  return %y as "y"
+}
+)");
+}
+
+// Weights that are bounds stay weights; numbers of the model itself are parameters.
+TEST(Claims, AProductReadsTheBoundsOfItsClip) {
+  EXPECT_EQ(claimed(R"(
+    %w: float[3, 2] source "w"
+    %low: float[] source "low"
+    %high: float[] source "high"
+    %six: float[] = [6]
+    graph (%x: float[n, 3]) {
+      %p = MatMul(%x, %w)
+      %y = Clip(%p, %low, %high)
+      %q = Gemm(%x, %w)
+      %z = Clip(%q, %low, %six)
+      return %y as "y", %z as "z"
+    })"),
+            R"(%w: float[3, 2] source "w"
+%low: float[] source "low"
+%high: float[] source "high"
+graph (%x: float[n, 3]) {
+  %0 = PackPanels(%w) {source="kn"} : float[1, 1, 3, 16]
+  %y = PackedMatMul(%x, %0, _, %low, %high) {n=2, k=3, activation="clip"} : float[n, 2]
+  %1 = PackPanels(%w) {source="kn"} : float[1, 1, 3, 16]
+  %z = PackedMatMul(%x, %1, _, %low) {n=2, k=3, activation="clip", activation_beta=6} : float[n, 2]
+  return %y as "y", %z as "z"
+}
+)");
+}
+
 TEST(Claims, WeightsThatAreFedStayWithTheReference) {
   constexpr std::string_view kText = R"(graph (%x: float[n, 3], %w: float[3, 2]) {
   %y = MatMul(%x, %w) : float[n, 2]

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/targets/targets.h"
+#include "evaluate/expression.h"
 #include "ir/text.h"
 
 namespace tenon {
@@ -44,7 +45,7 @@ TEST(WeightSide, HoldsWhatComesFromConstantsAndDoesNotGrow) {
   EXPECT_TRUE(side.becomes_slot(value_named(graph, "u")));
   EXPECT_FALSE(side.becomes_slot(value_named(graph, "big")));
   EXPECT_FALSE(side.becomes_slot(value_named(graph, "y")));
-  const auto nodes = side.nodes_of(value_named(graph, "u"));
+  const auto nodes = nodes_behind(graph, value_named(graph, "u"));
   ASSERT_EQ(nodes.size(), 2u);
   EXPECT_EQ(graph.node(nodes[0]).op, OpId::Mul);
   EXPECT_EQ(graph.node(nodes[1]).op, OpId::Sub);
@@ -55,6 +56,107 @@ TEST(WeightSide, HoldsConstantsAloneWhenNodesStay) {
   const WeightSide side(graph, false);
   EXPECT_TRUE(side.becomes_slot(value_named(graph, "b")));
   EXPECT_FALSE(side.becomes_slot(value_named(graph, "u")));
+}
+
+// What a compile makes of a weight: the families of the steps of the plan, and of the expressions of its slots.
+struct Families {
+  std::vector<std::string> plan, weights;
+};
+Families families_of(std::string_view text) {
+  Families families;
+  const auto lowered = lower_for_cpu(graph_of(text));
+  EXPECT_TRUE(lowered.ok()) << lowered.status().to_string();
+  if (!lowered.ok()) return families;
+  for (const Step& step : lowered->program->plan.steps) families.plan.push_back(step.family);
+  for (const WeightEntry& entry : lowered->program->weight_program)
+    if (entry.expression)
+      for (const Step& step : entry.expression->steps) families.weights.push_back(step.family);
+  return families;
+}
+
+TEST(WeightSide, ANormalizedWeightIsOnePackedStep) {
+  const Families families = families_of(R"(
+    %v: float[4, 3, 5] source "v"
+    %g: float[4, 1, 1] source "g"
+    %two: float[] = [2]
+    %axes: int64[2] = [1, 2]
+    graph (%x: float[n, 3, 20]) {
+      %squares = Pow(%v, %two)
+      %sum = ReduceSum(%squares, %axes)
+      %norm = Sqrt(%sum)
+      %unit = Div(%v, %norm)
+      %w = Mul(%unit, %g)
+      %y = Conv(%x, %w)
+      return %y as "y"
+    })");
+  EXPECT_THAT(families.plan, ElementsAre("cpu/PackedConv"));
+  EXPECT_THAT(families.weights, ElementsAre("reference/Pow", "reference/ReduceSum", "reference/Sqrt", "reference/Div",
+                                            "reference/Mul", "cpu/PackPanels"));
+}
+
+TEST(WeightSide, ATableThatIsReadByConstantIndicesIsASlot) {
+  const Families families = families_of(R"(
+    %table: float[169, 2] source "table"
+    %index: int64[49, 49] source "index"
+    %zero: int64[1] = [0]
+    graph (%x: float[n, 2, 49, 49]) {
+      %bias = Gather(%table, %index)
+      %heads = Transpose(%bias) {perm=[2, 0, 1]}
+      %one = Unsqueeze(%heads, %zero)
+      %y = Add(%x, %one)
+      return %y as "y"
+    })");
+  EXPECT_THAT(families.plan, ElementsAre("reference/Add"));
+  EXPECT_THAT(families.weights, ElementsAre("reference/Gather", "reference/Transpose", "reference/Unsqueeze"));
+}
+
+TEST(WeightSide, WhatGrowsStaysInThePlan) {
+  const Families families = families_of(R"(
+    %table: float[169, 24] source "table"
+    %index: int64[49, 49] source "index"
+    graph (%x: float[49, 49, 24]) {
+      %bias = Gather(%table, %index)
+      %y = Add(%x, %bias)
+      return %y as "y"
+    })");
+  EXPECT_THAT(families.plan, ElementsAre("reference/Gather", "reference/Add"));
+  EXPECT_THAT(families.weights, ElementsAre());
+}
+
+TEST(WeightSide, FunctionsOfWeightsAreComputedWithThem) {
+  for (const std::string op : {"Exp", "Log", "Sigmoid", "Tanh", "Softplus", "Erf", "Gelu", "Softmax", "Sin", "Elu",
+                               "HardSigmoid", "Softsign", "Atan"}) {
+    const Families families = families_of("%w: float[3] source \"w\" graph (%x: float[n, 3]) { %f = " + op +
+                                          "(%w) %y = Mul(%x, %f) return %y as \"y\" }");
+    EXPECT_THAT(families.plan, ElementsAre("reference/Mul")) << op;
+    EXPECT_THAT(families.weights, ElementsAre("reference/" + op));
+  }
+}
+
+TEST(WeightSide, RandomNumbersStayInThePlan) {
+  const Families families = families_of(R"(
+    %w: float[3] source "w"
+    graph (%x: float[n, 3]) {
+      %noise = RandomNormalLike(%w)
+      %y = Mul(%x, %noise)
+      return %y as "y"
+    })");
+  EXPECT_THAT(families.plan, ElementsAre("reference/RandomNormalLike", "reference/Mul"));
+}
+
+// A body that never runs must not make a compile fail.
+TEST(WeightSide, WhatCanFailStaysInABody) {
+  const Families families = families_of(R"(
+    %w: float[3] source "w"
+    %far: int64[1] = [7]
+    graph (%x: float[1], %go: bool[]) {
+      %y = If(%go)
+        graph { %a = Gather(%w, %far) return %a as "then" }
+        graph { return %x as "else" }
+      return %y as "y"
+    })");
+  EXPECT_THAT(families.plan, ElementsAre("control/If"));
+  EXPECT_THAT(families.weights, ElementsAre());
 }
 
 TEST(Slots, ANormalizedConvolutionReadsTwo) {

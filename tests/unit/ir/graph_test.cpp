@@ -106,6 +106,50 @@ TEST(Graph, EqualLiteralsAreOneValue) {
   EXPECT_NE(builder.scalar(1, "alpha"), builder.scalar(1, "beta"));
 }
 
+TEST(Ask, RemembersEveryQuestionAndAnswer) {
+  Graph graph;
+  const std::vector<float> ones = {1, 1};
+  const ValueId v = graph.add_constant(Constant::of("w", Tensor::of<float>({2}, std::span(ones))), "w");
+  EXPECT_EQ(graph.ask(v, Property::equal_to(1), "one rule"), Answer::Yes);
+  EXPECT_EQ(graph.ask(v, {Property::Kind::AllZero}, "one rule"), Answer::No);
+  EXPECT_EQ(graph.ask(v, {Property::Kind::AllZero}, "another rule"), Answer::No);
+  EXPECT_EQ(graph.ask(v, {Property::Kind::AllZero}, "one rule"), Answer::No);
+  const auto& asked = graph.constant(v)->asked;
+  ASSERT_EQ(asked.size(), 3u) << "each question is remembered once";
+  EXPECT_EQ(asked[0].property, Property::equal_to(1));
+  EXPECT_EQ(asked[0].answer, Answer::Yes);
+  EXPECT_EQ(asked[1].answer, Answer::No);
+  EXPECT_EQ(asked[2].asker, "another rule");
+}
+
+TEST(Ask, NothingIsKnownOfLargeAndOtherValues) {
+  Graph graph;
+  const std::vector<float> many(kMostAskedBytes / 4 + 1, 1.0f);
+  const ValueId large = graph.add_constant(
+      Constant::of("w", Tensor::of<float>({static_cast<int64_t>(many.size())}, std::span(many))), "w");
+  EXPECT_EQ(graph.ask(large, Property::equal_to(1), "a rule"), Answer::Unknown);
+  EXPECT_TRUE(graph.constant(large)->asked.empty());
+  const ValueId input = graph.add_value("x", Type::tensor(DType::Float32, Shape{}));
+  EXPECT_EQ(graph.ask(input, Property::equal_to(1), "a rule"), Answer::Unknown);
+}
+
+// A factor that is one at the beginning of a training must stay replaceable.
+TEST(Ask, RulesThatRemoveNothingsAskTheModelAlone) {
+  Graph graph;
+  const float one = 1;
+  const Tensor scalar = Tensor::of<float>({}, std::span(&one, 1));
+  Constant node = Constant::of("constant", scalar);
+  node.from_node = true;
+  const ValueId weight = graph.add_constant(Constant::of("alpha", scalar), "alpha"),
+                constant = graph.add_constant(node, "constant"), literal = GraphBuilder(graph).literal(scalar);
+  EXPECT_EQ(graph.ask_fixed(weight, Property::equal_to(1), "a rule"), Answer::Unknown);
+  EXPECT_TRUE(graph.constant(weight)->asked.empty());
+  EXPECT_EQ(graph.ask_fixed(constant, Property::equal_to(1), "a rule"), Answer::Yes);
+  EXPECT_EQ(graph.constant(constant)->asked.size(), 1u);
+  EXPECT_EQ(graph.ask_fixed(literal, Property::equal_to(1), "a rule"), Answer::Yes);
+  EXPECT_TRUE(graph.constant(literal)->asked.empty()) << "a literal is part of the plan anyway";
+}
+
 TEST(Symbols, StayWhenTheyAreInferredAnew) {
   Graph graph = parsed(R"(
     graph (%x: float[n, 4]) {

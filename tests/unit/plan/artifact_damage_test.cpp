@@ -99,7 +99,11 @@ TEST(DamagedArtifact, OtherFilesAreRefusedWithTheReason) {
 TEST(DamagedArtifact, AnUnknownFamilyIsNamed) {
   const std::string bytes = sample_artifact().write();
   const Status status =
-      open_bytes(bytes, {.knows_family = [](std::string_view name) { return name != "reference/Mul"; }}).status();
+      open_bytes(bytes, {.kind_of_family =
+                             [](std::string_view name) {
+                               return name == "reference/Mul" ? FamilyKind::Unknown : FamilyKind::Exact;
+                             }})
+          .status();
   EXPECT_EQ(status.code(), Code::Incompatible);
   EXPECT_NE(status.message().find("reference/Mul"), std::string::npos) << status.to_string();
   EXPECT_NE(status.where().find("model 'prefill'"), std::string::npos) << status.to_string();

@@ -72,6 +72,24 @@ TEST(ProgramBytes, NamesThatOnlyMessagesUseAreNotInTheKey) {
   EXPECT_NE(plan_key(program), key);
 }
 
+TEST(ProgramBytes, AWeightProgramUsesExactFamiliesOnly) {
+  const std::string bytes = program_to_bytes(sample_program());
+  const auto kind = [](FamilyKind of_cast) {
+    return [of_cast](std::string_view family) { return family == "reference/Cast" ? of_cast : FamilyKind::Exact; };
+  };
+  EXPECT_TRUE(program_from_bytes(bytes, {}, kind(FamilyKind::Exact)).ok());
+  const Status refusal = program_from_bytes(bytes, {}, kind(FamilyKind::Known)).status();
+  EXPECT_EQ(refusal.code(), Code::InvalidModel);
+  EXPECT_NE(refusal.message().find("slot 1: weights may not be computed by the kernel family 'reference/Cast'"),
+            std::string::npos)
+      << refusal.message();
+  // In a plan it may be anything that is there.
+  const auto mul_is_known = [](std::string_view family) {
+    return family == "reference/Mul" ? FamilyKind::Known : FamilyKind::Exact;
+  };
+  EXPECT_TRUE(program_from_bytes(bytes, {}, mul_is_known).ok());
+}
+
 // Fills every field with something that is not its default.
 class Filler final : public FieldVisitor {
  public:
@@ -157,22 +175,25 @@ TEST(ProgramBytes, UnknownNamesAreIncompatible) {
     changed.replace(changed.rfind(from), from.size(), to);
     return program_from_bytes(changed).status();
   };
-  for (const auto& [from, to] : {std::pair("Clip", "Clap"), std::pair("float16", "float61")}) {
+  for (const auto& [from, to] :
+       {std::pair("Clip", "Clap"), std::pair("float16", "float61"), std::pair("all positive", "all positivo")}) {
     const Status status = replaced(from, to);
     EXPECT_EQ(status.code(), Code::Incompatible);
     EXPECT_NE(status.message().find(to), std::string::npos) << status.to_string();
     EXPECT_NE(status.message().find("compile the model again"), std::string::npos);
   }
-  const auto read = program_from_bytes(bytes, {}, [](std::string_view family) { return family != "reference/Clip"; });
+  const auto read = program_from_bytes(bytes, {}, [](std::string_view family) {
+    return family == "reference/Clip" ? FamilyKind::Unknown : FamilyKind::Exact;
+  });
   EXPECT_EQ(read.status().code(), Code::Incompatible);
   EXPECT_NE(read.status().message().find("reference/Clip"), std::string::npos);
   EXPECT_NE(read.status().message().find("compile the model again"), std::string::npos);
 }
 
 TEST(ProgramBytes, AnotherVersionIsIncompatible) {
-  for (const char version : {0, 2}) {
+  for (const uint32_t version : {0u, 1u, kProgramVersion + 1}) {
     std::string bytes = program_to_bytes(sample_program());
-    bytes[0] = version;
+    bytes[0] = static_cast<char>(version);
     const Status status = program_from_bytes(bytes).status();
     EXPECT_EQ(status.code(), Code::Incompatible);
     EXPECT_NE(status.message().find(std::to_string(version)), std::string::npos);

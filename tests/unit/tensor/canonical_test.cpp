@@ -53,5 +53,23 @@ TEST(Canonical, LooksIntoContainers) {
   EXPECT_THAT(map->map()->int_keys, ElementsAre(3));
 }
 
+TEST(Canonical, ThereIsOneNaN) {
+  std::vector<uint32_t> floats = {0x7f800000, 0xff800000, 0x7f800001, 0xffc00000, 0x3f800000, 0x80000000};
+  make_nans_canonical(Tensor::borrow(DType::Float32, {6}, floats.data(), nullptr).view());
+  EXPECT_THAT(floats, ElementsAre(0x7f800000, 0xff800000, 0x7fc00000, 0x7fc00000, 0x3f800000, 0x80000000));
+  std::vector<uint64_t> doubles = {0xfff8000000000001u, 0xfff0000000000000u};
+  make_nans_canonical(Tensor::borrow(DType::Float64, {2}, doubles.data(), nullptr).view());
+  EXPECT_THAT(doubles, ElementsAre(0x7ff8000000000000u, 0xfff0000000000000u));
+  std::vector<uint16_t> halves = {0xfe01, 0x7c00};
+  make_nans_canonical(Tensor::borrow(DType::Float16, {2}, halves.data(), nullptr).view());
+  EXPECT_THAT(halves, ElementsAre(0x7e00, 0x7c00));
+  std::array<uint8_t, 3> bytes = {0xff, 0x7e, 0x7d};
+  make_nans_canonical(over(bytes, DType::Float8E5M2, 3).view());
+  EXPECT_THAT(bytes, ElementsAre(0x7e, 0x7e, 0x7e));
+  bytes = {0xff, 0x7e, 0x7d};
+  make_nans_canonical(over(bytes, DType::Float8E4M3FN, 3).view());
+  EXPECT_THAT(bytes, ElementsAre(0x7f, 0x7e, 0x7d));
+}
+
 }  // namespace
 }  // namespace tenon

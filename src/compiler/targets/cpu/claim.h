@@ -25,6 +25,7 @@ struct Claim {
   ConvTransposeParams transposed;       // transposed ones
   ValueId scale = kNone, bias = kNone;  // [outputs], or kNone
   ActivationParams activation;
+  ValueId least = kNone, greatest = kNone;  // bounds of a clip that weights hold, or kNone
 };
 
 // The rules of the target, in the order in which they run to their end.

@@ -10,9 +10,8 @@ ValueId pack(Patch& patch, const Claim& claim, PackPanelsParams params) {
 }
 
 std::vector<ValueId> kernel_inputs(const Claim& claim, ValueId weight) {
-  std::vector<ValueId> inputs{claim.x, weight};
-  if (claim.bias != kNone) inputs.push_back(claim.bias);
-  return inputs;
+  // Absent ones at the end go.
+  return {claim.x, weight, claim.bias, claim.least, claim.greatest};
 }
 
 // The kernel stands for all claimed nodes, and so does its name.

@@ -86,17 +86,25 @@ bool take_arithmetic(Patch& patch, Claim& claim, const GraphNode& node) {
   }
 }
 
-// A bound of a Clip; false when it is not a small constant.
-bool read_bound(Patch& patch, const GraphNode& node, size_t input, float& bound) {
+// A bound of a Clip: a number where the model itself says it, an input of the kernel where a weight does. False when it
+// is neither.
+bool take_bound(Patch& patch, const GraphNode& node, size_t input, float& bound, ValueId& weight) {
   if (node.inputs.size() <= input || node.inputs[input] == kNone) return true;
-  const Tensor* tensor =
-      patch.graph().ask(node.inputs[input], "the fusion of node '" + node.name + "' with what it clips");
-  if (!tensor || tensor->dtype() != DType::Float32 || tensor->size() != 1) return false;
+  const ValueId v = node.inputs[input];
+  const Shape* shape = float_weight_shape(patch.graph(), v);
+  if (!shape || !element_count(*shape).equals(1)) return false;
+  const Constant* constant = patch.graph().constant(v);
+  if (!constant || !constant->is_literal()) {
+    weight = v;
+    return true;
+  }
+  const Tensor* tensor = patch.graph().ask_elements(v, "the fusion of Clip");
+  if (!tensor) return false;
   bound = tensor->as<float>()[0];
   return true;
 }
 
-std::optional<ActivationParams> activation_of(Patch& patch, const GraphNode& node) {
+std::optional<ActivationParams> activation_of(Patch& patch, Claim& claim, const GraphNode& node) {
   const auto named = [](ActivationKind kind, float alpha = 0, float beta = 0) {
     return ActivationParams{activation_name(kind), alpha, beta};
   };
@@ -124,8 +132,11 @@ std::optional<ActivationParams> activation_of(Patch& patch, const GraphNode& nod
                                                                        : ActivationKind::Gelu);
     case OpId::Clip: {
       float least = std::numeric_limits<float>::lowest(), greatest = std::numeric_limits<float>::max();
-      if (!read_bound(patch, node, 1, least) || !read_bound(patch, node, 2, greatest)) return std::nullopt;
-      return named(ActivationKind::Clip, least, greatest);
+      ValueId low = kNone, high = kNone;
+      if (!take_bound(patch, node, 1, least, low) || !take_bound(patch, node, 2, greatest, high)) return std::nullopt;
+      claim.least = low;
+      claim.greatest = high;
+      return named(ActivationKind::Clip, low == kNone ? least : 0, high == kNone ? greatest : 0);
     }
     default:
       return std::nullopt;
@@ -139,7 +150,7 @@ bool take(Patch& patch, Claim& claim, const GraphNode& node) {
   if (is_arithmetic(node.op)) return take_arithmetic(patch, claim, node);
   // Transposed convolutions have no kernel that takes an activation.
   if (claim.kind == Claim::Kind::TransposedConvolution) return false;
-  const auto activation = activation_of(patch, node);
+  const auto activation = activation_of(patch, claim, node);
   if (activation) claim.activation = *activation;
   return activation.has_value();
 }
