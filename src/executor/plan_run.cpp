@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "executor/bound_segment.h"
+#include "executor/dims_text.h"
 #include "executor/services.h"
 #include "executor/unshared.h"
 #include "executor/within_memory.h"
@@ -11,8 +12,6 @@
 namespace tenon {
 
 namespace {
-
-std::string dims_text(Dims dims) { return shape_text(to_shape(dims)); }
 
 int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())

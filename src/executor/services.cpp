@@ -2,15 +2,10 @@
 
 #include <algorithm>
 
+#include "executor/dims_text.h"
 #include "tensor/nesting.h"
 
 namespace tenon {
-
-namespace {
-
-std::string dims_text(Dims dims) { return shape_text(to_shape(dims)); }
-
-}  // namespace
 
 const Step& RunServices::step() const { return run_.plan_.steps[run_.step_]; }
 

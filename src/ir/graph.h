@@ -101,7 +101,7 @@ class Graph {
 
   std::string name;
   const wire::Graph* wire = nullptr;  // what it was read from; null inside of functions and when it was made otherwise
-  bool is_body = false;  // of a node, which may run it any number of times or never
+  bool is_body = false;               // of a node, which may run it any number of times or never
   std::vector<GraphInput> inputs;
   std::vector<GraphCapture> captures;
   std::shared_ptr<ConstantPool> constants = std::make_shared<ConstantPool>();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <atomic>
 #include <functional>
 
 #include "base/hash.h"
@@ -33,10 +32,7 @@ class SnapshotNumber {
   uint64_t value() const { return value_; }
 
  private:
-  static uint64_t next() {
-    static std::atomic<uint64_t> last{0};
-    return last.fetch_add(1, std::memory_order_relaxed) + 1;
-  }
+  static uint64_t next();
   uint64_t value_;
 };
 

@@ -16,7 +16,7 @@ namespace {
 constexpr int64_t kCopyFloats = 16 * 1024, kMostTaps = 1024;
 // Vectors reach past the end of what they compute by less than this.
 constexpr int64_t kSlack = 16;
-constexpr int64_t kScratchBytes = 2 * (kCopyFloats + kSlack) * int64_t{sizeof(float)};
+constexpr int64_t kDepthwiseScratch = 2 * (kCopyFloats + kSlack) * int64_t{sizeof(float)};
 // Multiplications that make a chunk worth sending to another thread.
 constexpr int64_t kChunkWork = 1 << 16;
 
@@ -172,7 +172,7 @@ Result<KernelState> bind_conv_depthwise(const BindRequest& request) {
     if (!fit(shape, std::min<int64_t>(columns, shape.out[2]), layout)) continue;
     auto conv = std::make_shared<DepthwiseConv>(shape, activation, layout, request.isa);
     const int64_t chunks = conv->chunks();
-    return KernelState{std::move(conv), kScratchBytes, chunks};
+    return KernelState{std::move(conv), kDepthwiseScratch, chunks};
   }
   return error(Code::Unsupported, "the rows that its window reads do not fit into working memory");
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kMostPositions = 16;
 constexpr int64_t kSums = kMostPositions * kPanelBlock * kPanelWidth;
-constexpr int64_t kScratchBytes =
+constexpr int64_t kPointScratch =
     (kSums + kMostPositions * kDepthBlock + kPanelBlock * kPanelWidth) * int64_t{sizeof(float)};
 
 // Where a tap of an output position lies in a channel of the input; -1 in the padding.
@@ -114,7 +114,7 @@ Result<KernelState> bind_conv_points(const BindRequest& request) {
                  kMostPositions);
   auto conv = std::make_shared<PointConv>(shape, activation, request.isa);
   const int64_t chunks = conv->chunks();
-  return KernelState{std::move(conv), kScratchBytes, chunks};
+  return KernelState{std::move(conv), kPointScratch, chunks};
 }
 
 Status run_conv_points(KernelContext& c) {

@@ -112,12 +112,12 @@ void pack_weight(KernelContext& c, const TensorView& w, int64_t first_output) {
 
 namespace {
 
-Result<KernelState> bind(const BindRequest& request) {
+Result<KernelState> bind_pack_panels(const BindRequest& request) {
   // The table lives as long as the program.
   return KernelState{{std::shared_ptr<const void>(), &pack_kernels(request.isa)}};
 }
 
-Status run(KernelContext& c) {
+Status run_pack_panels(KernelContext& c) {
   if (c.out(0).size() == 0) return {};
   if (c.has(1) && has_not_finite(c.in(1))) c.services().note_not_finite();
   const size_t axis = c.params<PackPanelsParams>().source == "kn" ? 1 : 0;
@@ -133,7 +133,7 @@ Status run(KernelContext& c) {
 }  // namespace
 
 std::span<const Variant> pack_panels_variants() {
-  static constexpr Variant kVariants[] = {{"panels", run, bind}};
+  static constexpr Variant kVariants[] = {{"panels", run_pack_panels, bind_pack_panels}};
   return kVariants;
 }
 

@@ -20,7 +20,7 @@ struct MatMulState {
   FinishFunction finish = nullptr;
 };
 
-Result<KernelState> bind(const BindRequest& request) {
+Result<KernelState> bind_packed_matmul(const BindRequest& request) {
   TN_ASSIGN_OR_RETURN(const FusedActivation activation,
                       fused_activation(request.params.get<PackedMatMulParams>().activation));
   const int64_t elements = count_of(request.outputs[0].dims);
@@ -31,7 +31,7 @@ Result<KernelState> bind(const BindRequest& request) {
                      ceil_div(rows, kRowBlock) * ceil_div(panels, kPanelBlock)};
 }
 
-Status run(KernelContext& c) {
+Status run_packed_matmul(KernelContext& c) {
   const auto& p = c.params<PackedMatMulParams>();
   const auto& state = c.state<MatMulState>();
   if (c.out(0).size() == 0) return {};
@@ -58,7 +58,7 @@ Status run(KernelContext& c) {
 }  // namespace
 
 std::span<const Variant> packed_matmul_variants() {
-  static constexpr Variant kVariants[] = {{"tiles", run, bind}};
+  static constexpr Variant kVariants[] = {{"tiles", run_packed_matmul, bind_packed_matmul}};
   return kVariants;
 }
 
