@@ -199,8 +199,6 @@ double half_exp(double x) {
   return scale(sum.high + (sum.low + e.s.low), e.k - 1);
 }
 
-double with_sign_of(double value, double sign) { return std::signbit(sign) ? -value : value; }
-
 constexpr double kMostHyperbolic = 711;
 
 }  // namespace

@@ -102,4 +102,7 @@ Pair logarithm(double x, double rest = 0);
 // log(x) of twice the precision at some cost.
 Pair precise_logarithm(double x);
 
+// The value, negative when `sign` is.
+inline double with_sign_of(double value, double sign) { return std::signbit(sign) ? -value : value; }
+
 }  // namespace tenon::exact

@@ -129,8 +129,6 @@ double sine_of(const Reduced& reduced, unsigned turned) {
   return quadrant < 2 ? value : -value;
 }
 
-double with_sign_of(double value, double sign) { return std::signbit(sign) ? -value : value; }
-
 }  // namespace
 
 double sin(double x) {
