@@ -76,7 +76,7 @@ class ImageVerifier {
     Tensor result = *inputs[0].tensor();
     if (!weights.is_source(slot)) {
       TN_ASSIGN_OR_RETURN(result, Tensor::allocate(weights.dtype(slot), weights.dims(slot), nullptr));
-      TN_RETURN_IF_ERROR(weights.compute(slot, std::move(inputs), result.view(), arenas_, pool_));
+      TN_RETURN_IF_ERROR(weights.compute(slot, inputs, result.view(), arenas_, pool_));
     }
     ++check_.recomputed;
     if (packed.content != Hash128() && content_hash(result) != packed.content)

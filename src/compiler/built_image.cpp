@@ -73,7 +73,7 @@ class BuiltImage final : public Image {
     if (program.is_source(recipe.slot)) return *inputs[0].tensor();
     TN_ASSIGN_OR_RETURN(Tensor memory, spare_->take(program.dtype(recipe.slot), program.dims(recipe.slot)));
     ArenaPool arenas(budget_);
-    TN_RETURN_IF_ERROR(program.compute(recipe.slot, std::move(inputs), memory.view(), arenas, options_.pool.get()));
+    TN_RETURN_IF_ERROR(program.compute(recipe.slot, inputs, memory.view(), arenas, options_.pool.get()));
     return memory;
   }
 

@@ -14,7 +14,8 @@ class WeightSide {
   WeightSide(const Graph& graph, bool move_nodes);
 
   // True when a plan reads v from a slot. A value larger than the weights it comes from is computed in the plan
-  // instead, unless it is packed for a kernel that wants it so.
+  // instead, unless it is packed for a kernel that wants it so. So is a value that can only be had through a much
+  // larger one.
   bool becomes_slot(ValueId v) const { return slot_[v]; }
 
  private:
@@ -23,6 +24,7 @@ class WeightSide {
 
   const Graph& graph_;
   Table<ValueId, bool> slot_;
+  Table<ValueId, bool> too_large_;                  // or made of what is
   Table<ValueId, std::vector<ValueId>> constants_;  // what a value comes from, sorted
 };
 

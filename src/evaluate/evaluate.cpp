@@ -36,7 +36,7 @@ Result<Tensor> evaluate(const Graph& graph, ValueId v) {
   TN_ASSIGN_OR_RETURN(const auto weights, WeightProgram::make(std::move(program)));
   TN_ASSIGN_OR_RETURN(Tensor result, Tensor::allocate(weights->dtype(0), weights->dims(0), nullptr));
   ArenaPool arenas(std::make_shared<MemoryBudget>(Limits().memory_bytes));
-  TN_RETURN_IF_ERROR(weights->compute(0, std::move(inputs), result.view(), arenas, nullptr));
+  TN_RETURN_IF_ERROR(weights->compute(0, inputs, result.view(), arenas, nullptr));
   return result;
 }
 

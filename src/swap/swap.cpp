@@ -120,7 +120,7 @@ class SlotMaker {
     TN_ASSIGN_OR_RETURN(Tensor memory, tools_.spare.take(tools_.weights.dtype(slot), tools_.weights.dims(slot)));
     const std::vector<Value> read_again = inputs;
     std::atomic<bool> found{false};
-    Status status = tools_.weights.compute(slot, std::move(inputs), memory.view(), arenas, pool, &found);
+    Status status = tools_.weights.compute(slot, inputs, memory.view(), arenas, pool, &found);
     if (!status.ok())
       return std::move(status).in("weight '" + program_.sources[static_cast<size_t>(entry.sources[0])].name + "'");
     // Which of them it was.

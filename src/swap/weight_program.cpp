@@ -69,8 +69,8 @@ std::vector<bool> WeightProgram::watched_sources(size_t slot) const {
   return watched;
 }
 
-Status WeightProgram::compute(size_t slot, std::vector<Value> sources, const TensorView& result, ArenaPool& arenas,
-                              ThreadPool* pool, std::atomic<bool>* not_finite) const {
+Status WeightProgram::compute(size_t slot, const std::vector<Value>& sources, const TensorView& result,
+                              ArenaPool& arenas, ThreadPool* pool, std::atomic<bool>* not_finite) const {
   static const Limits limits;
   RunState state;
   // Expressions read their sources as inputs, and no slots.

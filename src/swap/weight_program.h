@@ -32,8 +32,8 @@ class WeightProgram {
   // Computes a slot into `result`, which has its dtype and dims. `sources` are those of its entry, in order. Not for
   // slots that are their source. Sets *not_finite when a watched source has NaN or infinity. Results in between lie in
   // memory of `arenas`, which callers that compute one slot after the other keep.
-  Status compute(size_t slot, std::vector<Value> sources, const TensorView& result, ArenaPool& arenas, ThreadPool* pool,
-                 std::atomic<bool>* not_finite = nullptr) const;
+  Status compute(size_t slot, const std::vector<Value>& sources, const TensorView& result, ArenaPool& arenas,
+                 ThreadPool* pool, std::atomic<bool>* not_finite = nullptr) const;
 
  private:
   explicit WeightProgram(std::shared_ptr<const Program> program) : program_(std::move(program)) {}

@@ -159,6 +159,28 @@ TEST(WeightSide, WhatCanFailStaysInABody) {
   EXPECT_THAT(families.weights, ElementsAre());
 }
 
+// A few numbers can stand for any amount of work, which no run could cancel while weights are loaded.
+TEST(WeightSide, LeavesDetoursOverHugeValuesToTheRun) {
+  const Graph graph = graph_of(R"(
+  %small: float[4] source "small"
+  %many: int64[2] = [4096, 4]
+  %huge: int64[2] = [1000000, 4]
+  graph (%x: float[n, 4]) {
+    %a = Expand(%small, %many)
+    %b = ReduceMax(%a)
+    %c = Expand(%small, %huge)
+    %d = ReduceMax(%c)
+    %e = Neg(%d)
+    return %b as "b", %e as "e"
+  })");
+  const WeightSide side(graph, true);
+  EXPECT_FALSE(side.becomes_slot(value_named(graph, "a")));
+  EXPECT_TRUE(side.becomes_slot(value_named(graph, "b")));
+  EXPECT_FALSE(side.becomes_slot(value_named(graph, "c")));
+  EXPECT_FALSE(side.becomes_slot(value_named(graph, "d")));
+  EXPECT_FALSE(side.becomes_slot(value_named(graph, "e")));
+}
+
 TEST(Slots, ANormalizedConvolutionReadsTwo) {
   const auto lowered = lower_for_cpu(graph_of(R"(
     %w: float[4, 3, 3, 3] source "w"
