@@ -118,14 +118,13 @@ class SlotMaker {
       return {};
     }
     TN_ASSIGN_OR_RETURN(Tensor memory, tools_.spare.take(tools_.weights.dtype(slot), tools_.weights.dims(slot)));
-    const std::vector<Value> read_again = inputs;
     std::atomic<bool> found{false};
     Status status = tools_.weights.compute(slot, inputs, memory.view(), arenas, pool, &found);
     if (!status.ok())
       return std::move(status).in("weight '" + program_.sources[static_cast<size_t>(entry.sources[0])].name + "'");
     // Which of them it was.
     for (size_t i = 0; found && i < watched.size(); ++i)
-      if (watched[i]) look_at(entry.sources[i], *read_again[i].tensor(), pool);
+      if (watched[i]) look_at(entry.sources[i], *inputs[i].tensor(), pool);
     snapshot_.slots[slot] = std::move(memory);
     return {};
   }
