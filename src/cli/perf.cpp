@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -20,7 +21,7 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 
 // The time that this share of the runs does not exceed. `sorted` is not empty.
 double percentile(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
+  return sorted[static_cast<size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
 }
 
 // All runs of one step in a run of the model, or of the steps of a sub-graph that ran several times.

@@ -98,7 +98,7 @@ std::shared_ptr<const Segment> PreparedPlan::find_segment(const std::string& typ
   return nullptr;
 }
 
-void PreparedPlan::keep_segment(std::shared_ptr<const Segment> segment) const {
+void PreparedPlan::keep_segment(const std::shared_ptr<const Segment>& segment) const {
   const std::lock_guard lock(mutex_);
   recent_.push_front(segment);
   index_.emplace(segment->types, recent_.begin());

@@ -49,7 +49,7 @@ class PreparedPlan {
   // The cache of segments by start and types; several may hold for other contents. Bounded; the least recently used
   // goes first. fits: whether a segment holds for the contents at hand.
   std::shared_ptr<const Segment> find_segment(const std::string& types, FunctionRef<bool(const Segment&)> fits) const;
-  void keep_segment(std::shared_ptr<const Segment> segment) const;
+  void keep_segment(const std::shared_ptr<const Segment>& segment) const;
 
   // A run that is not under way, preferably one that `fits`; null when there is none to be had.
   std::unique_ptr<PlanRun> take_run(FunctionRef<bool(const PlanRun&)> fits) const;
