@@ -77,7 +77,7 @@ void report(benchmark::State& state, const char* unit, int64_t count, double sec
 
 void matmul(benchmark::State& state, int64_t m, int64_t n, int64_t k) {
   BenchmarkRun run(state.range(0));
-  const Params params = Params::of(PackedMatMulParams{.n = n, .k = k});
+  const Params params = Params::of(PackedMatMulParams{.columns = {n}, .k = k});
   const Tensor packed = filled({1, ceil_div(n, kPanelWidth), k, kPanelWidth}, run);
   const double seconds = call(state, "cpu/PackedMatMul", params, {filled({m, k}, run), packed, filled({n}, run)},
                               filled({m, n}, run), run);
@@ -94,10 +94,10 @@ void conv(benchmark::State& state, const ConvCase& c) {
   PackedConvParams p{.output_channels = c.outputs};
   p.conv.window = {.kernel_shape = {c.kernel, c.kernel}, .strides = {c.stride, c.stride}, .pads = {pad, pad, pad, pad}};
   p.conv.group = c.group;
-  p.activation.activation = "relu";
+  p.activation.kind = ActivationKind::Relu;
   const int64_t depth = c.channels / c.group * c.kernel * c.kernel;
   const bool depthwise = c.group == c.channels && c.group > 1;
-  if (depthwise) p.layout = kDepthwiseLayout;
+  if (depthwise) p.layout = PackedLayout::Depthwise;
   const int64_t panels = ceil_div(depthwise ? c.outputs : c.outputs / c.group, kPanelWidth);
   const Tensor packed =
       depthwise ? filled({panels, depth, kPanelWidth}, run) : filled({c.group, panels, depth, kPanelWidth}, run);
@@ -110,7 +110,7 @@ void conv(benchmark::State& state, const ConvCase& c) {
 // Weights of so many layers, one after the other, as a swap packs them: none is in a cache when its turn comes.
 constexpr int64_t kLayers = 32, kOutputs = 512, kDepth = 4608;
 
-void pack(benchmark::State& state, const char* source, std::vector<int64_t> dims, bool scaled) {
+void pack(benchmark::State& state, WeightOrder source, std::vector<int64_t> dims, bool scaled) {
   BenchmarkRun run(state.range(0));
   const Params params = Params::of(PackPanelsParams{.source = source});
   const KernelFamily& kernel = *find_family("cpu/PackPanels");

@@ -86,6 +86,8 @@ TN_API tn_code tn_status_code(const tn_status* status);
 /* The place (file, node, tensor) and the message; "" for NULL. */
 TN_API const char* tn_status_message(const tn_status* status);
 TN_API void tn_status_release(tn_status* status);
+/* For callbacks that fail. The message is copied. */
+TN_API tn_status* tn_status_create(tn_code code, const char* message);
 
 /* ---- Options: keys and values as text, plus tensors and files by name ---- */
 
@@ -610,6 +612,27 @@ TN_API tn_status* tn_run_profile_json(const tn_run* run, char** json);
 TN_API tn_status* tn_session_run(const tn_session* session, tn_run* run, const tn_value* const* inputs,
                                  size_t input_count, const unsigned char* wanted, tn_value** outputs,
                                  size_t output_count);
+
+/* --- Providers of other compilers ------------------------------------------------------------------------- */
+
+/* Somebody who runs parts of models that a compiler of theirs made. A part is a blob in the weights of a compiled
+ * model; steps name the provider that runs it. Functions are called from any thread, several at once; statuses are made
+ * with tn_status_create. `name` is copied, `user` goes to every function. */
+typedef struct tn_provider {
+  size_t size; /* sizeof(tn_provider) */
+  const char* name;
+  void* user;
+  /* Makes what runs from a blob. The blob stays valid while the result runs, but may be gone when it is closed. */
+  tn_status* (*open)(void* user, const void* blob, size_t bytes, void** opened);
+  /* Computes every output, each a new value that the caller releases. Absent inputs are NULL. */
+  tn_status* (*run)(void* user, void* opened, const tn_value* const* inputs, size_t input_count, tn_value** outputs,
+                    size_t output_count);
+  /* May be NULL. */
+  void (*close)(void* user, void* opened);
+} tn_provider;
+
+/* For all sessions of the process, for good. Fails for a name that is taken. */
+TN_API tn_status* tn_provider_register(const tn_provider* provider);
 
 #ifdef __cplusplus
 }

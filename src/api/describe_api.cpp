@@ -85,7 +85,9 @@ json describe_plan(const Plan& plan) {
     const std::string place = p.storage == Storage::Slot    ? "slot " + std::to_string(p.slot)
                               : p.storage == Storage::Boxed ? "boxed"
                                                             : "arena";
-    return {{"id", v}, {"name", p.name}, {"type", p.type.to_string()}, {"storage", place}};
+    json described = {{"id", v}, {"name", p.name}, {"type", p.type.to_string()}, {"storage", place}};
+    if (!p.layout.is_plain()) described["layout"] = layout_text(p.layout);
+    return described;
   };
   json steps = json::array();
   for (const Step& step : plan.steps) {
@@ -100,7 +102,9 @@ json describe_plan(const Plan& plan) {
     for (const auto& body : step.bodies) entry["bodies"].push_back(describe_plan(*body));
     steps.push_back(std::move(entry));
   }
-  return {{"values", plan.values.size()}, {"steps", steps}};
+  json late = json::array();
+  for (const LateDim& dim : plan.late_dims) late.push_back(dim.symbol);
+  return {{"values", plan.values.size()}, {"steps", steps}, {"late_dims", std::move(late)}};
 }
 
 // Each once, in order.

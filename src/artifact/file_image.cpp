@@ -69,7 +69,7 @@ class FileImage final : public Image {
   FileImage(std::string where, std::vector<Face> faces, std::shared_ptr<const Artifact> file, const std::string& folder,
             const OpenOptions& options)
       : where_(std::move(where)), faces_(std::move(faces)), file_(std::move(file)),
-        others_(faces_[0].path, folder, {options.map, options.verify_weights, kind_of_family}), folders_{folder} {
+        others_(faces_[0].path, folder, {options.map, options.verify_weights, family_facts}), folders_{folder} {
     folders_.insert(folders_.end(), options.source_dirs.begin(), options.source_dirs.end());
   }
 
@@ -161,7 +161,7 @@ class FileImage final : public Image {
 };
 
 ArtifactOptions artifact_options(const OpenOptions& options) {
-  return {options.map, options.verify_weights, kind_of_family};
+  return {options.map, options.verify_weights, family_facts};
 }
 
 Result<std::shared_ptr<const Artifact>> open_weights(const Face& face, const OpenOptions& options) {

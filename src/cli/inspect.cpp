@@ -109,7 +109,9 @@ std::string plan_text(const Json& plan) {
   Table table({">step", "kernel", "node", "result"});
   int64_t index = 0;
   add_steps(plan, "", table, index);
-  return "\nplan\n" + table.text();
+  std::string late;
+  for (const Json& dim : plan["late_dims"].items()) late += (late.empty() ? "" : ", ") + printable(dim.text());
+  return "\nplan\n" + table.text() + (late.empty() ? "" : "  read in every run: " + late + "\n");
 }
 
 class Inspect final : public Command {

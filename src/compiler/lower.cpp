@@ -4,6 +4,7 @@
 
 #include "compiler/slot_table.h"
 #include "ops/unsupported.h"
+#include "providers/provider.h"
 
 namespace tenon {
 
@@ -80,6 +81,7 @@ class Lowering {
     }
     Step step;
     step.family = def.has_bodies ? "control/" + std::string(def.name) : rules_.family(node.op);
+    step.family_version = version_of_family(step.family);
     step.op = node.op;
     step.params = node.params;
     step.origin = node.name;

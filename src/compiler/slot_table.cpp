@@ -91,7 +91,7 @@ Status SlotTable::finish(LoweredModel& model) {
     TN_RETURN_IF_ERROR(add_guards(constant, number, model.program->guards));
   }
   model.program->weight_program = std::move(entries_);
-  return check_exactness(*model.program, kind_of_family);
+  return check_exactness(*model.program, family_facts);
 }
 
 }  // namespace tenon

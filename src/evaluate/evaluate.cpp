@@ -32,7 +32,7 @@ Result<Tensor> evaluate(const Graph& graph, ValueId v) {
     inputs.emplace_back(std::move(*tensor));
   }
   program->weight_program.push_back(std::move(entry));
-  TN_RETURN_IF_ERROR(check_exactness(*program, kind_of_family));
+  TN_RETURN_IF_ERROR(check_exactness(*program, family_facts));
   TN_ASSIGN_OR_RETURN(const auto weights, WeightProgram::make(std::move(program)));
   TN_ASSIGN_OR_RETURN(Tensor result, Tensor::allocate(weights->dtype(0), weights->dims(0), nullptr));
   ArenaPool arenas(std::make_shared<MemoryBudget>(Limits().memory_bytes));

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "ops/packed.h"
+#include "providers/provider.h"
 
 namespace tenon {
 
@@ -65,12 +66,13 @@ class ExpressionMaker {
   void add_step(const GraphNode& node) {
     Step step;
     step.family = family_(node.op);
+    step.family_version = version_of_family(step.family);
     step.op = node.op;
     step.params = node.params;
     step.origin = node.name;
     for (ValueId input : node.inputs) step.inputs.push_back(use(input));
     for (ValueId output : node.outputs) step.outputs.push_back(output == kNone ? kNoValue : add(output));
-    if (node.op == OpId::PackPanels) made_.layout = node.params.get<PackPanelsParams>().layout;
+    if (node.op == OpId::PackPanels) made_.layout = choice_name(node.params.get<PackPanelsParams>().layout);
     plan_->steps.push_back(std::move(step));
   }
 

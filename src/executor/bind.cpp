@@ -53,10 +53,16 @@ std::optional<std::vector<Dim>> integer_elements(const TensorView& view) {
 
 size_t index(PlanValueId v) { return static_cast<size_t>(v); }
 
+// Which shapes a segment is bound for.
+enum class Extents : uint8_t {
+  Given,    // those of the inputs
+  Largest,  // the largest of the classes that late dims are in
+};
+
 class SegmentBinder {
  public:
-  SegmentBinder(const PreparedPlan& plan, size_t start, std::span<const Cell> cells)
-      : prepared_(plan), plan_(plan.plan()), start_(start), cells_(cells) {}
+  SegmentBinder(const PreparedPlan& plan, size_t start, std::span<const Cell> cells, Extents extents)
+      : prepared_(plan), plan_(plan.plan()), start_(start), cells_(cells), extents_(extents) {}
 
   Result<std::shared_ptr<const Segment>> bind() {
     auto segment = std::make_shared<Segment>();
@@ -72,12 +78,50 @@ class SegmentBinder {
       return error(Code::Internal, "the shapes cannot be found").in(place_of(plan_.steps[s]));
     segment->end = s;
     TN_RETURN_IF_ERROR(place(*segment));
+    if (extents_ == Extents::Largest) {
+      if (segment->end != plan_.steps.size() || !all_read_dims(*segment))
+        return error(Code::Unsupported, "not all steps read dims in the run");
+      segment->shapes = std::make_shared<KnownShapes>();
+    }
     segment->types = types_key(prepared_, start_, cells_);
     for (PlanValueId v : reads_) segment->contents.push_back({v, std::string(content_of(cells_[index(v)]))});
     return std::shared_ptr<const Segment>(std::move(segment));
   }
 
+  // The shapes of a segment that was bound for the largest extents, with the extents at hand; an error when it does not
+  // serve these.
+  Result<std::shared_ptr<const SegmentShapes>> shapes_in(const Segment& segment) {
+    auto shapes = std::make_shared<SegmentShapes>();
+    for (const PlacedStep& largest : segment.steps) {
+      const size_t s = segment.begin + static_cast<size_t>(&largest - segment.steps.data());
+      PlacedStep placed;
+      auto inferred = within_memory([&] { return infer_step(s, placed); });
+      if (!inferred.ok()) return std::move(inferred).status().in(place_of(plan_.steps[s]));
+      if (!*inferred || placed.outputs.size() != largest.outputs.size()) return does_not_serve();
+      for (size_t i = 0; i < placed.outputs.size(); ++i) {
+        const PlacedValue &now = placed.outputs[i], &most = largest.outputs[i];
+        if (now.place != most.place || now.dtype != most.dtype) return does_not_serve();
+        const ValueLayout& layout = plan_.values[index(now.value)].layout;
+        if (now.place == PlacedValue::Place::Arena &&
+            stored_elements(layout, now.dims) > stored_elements(layout, most.dims))
+          return does_not_serve();
+        if (most.written_over != kNoValue && !same_dims(*input_type(most.written_over)->shape, now.dims))
+          return does_not_serve();
+        shapes->push_back(now.dims);
+      }
+    }
+    return std::shared_ptr<const SegmentShapes>(std::move(shapes));
+  }
+
  private:
+  static Status does_not_serve() { return error(Code::Unsupported, "the binding does not serve these shapes"); }
+
+  // Whether kernels may find other dims in a run than those they were bound for.
+  bool all_read_dims(const Segment& segment) const {
+    return std::ranges::all_of(segment.steps, [](const PlacedStep& step) {
+      return !step.kernel.variant->bind || step.kernel.variant->reads_dims;
+    });
+  }
   // What rules may know while this segment is bound.
   class Knowledge final : public InferKnowledge {
    public:
@@ -146,31 +190,45 @@ class SegmentBinder {
       return it->second.shape || it->second.kind == Type::Kind::Unknown ? shaped(it->second) : nullptr;
     const Cell& cell = cells_[index(v)];
     if (!cell.ready()) return nullptr;
-    Type type = cell.view.dtype != DType::Undefined ? Type::tensor(cell.view.dtype, to_shape(cell.view.dims))
-                                                    : cell.value()->type();
-    return &(outside_types_[v] = std::move(type));
+    if (cell.view.dtype == DType::Undefined) return &(outside_types_[v] = cell.value()->type());
+    Shape shape = to_shape(cell.view.dims);
+    if (extents_ == Extents::Largest) {
+      const std::span<const int> late = prepared_.late_axes(v);
+      for (size_t i = 0; i < std::min(late.size(), shape.size()); ++i)
+        shape[i] = Dim(prepared_.capacity(late[i], shape[i].value()));
+    }
+    return &(outside_types_[v] = Type::tensor(cell.view.dtype, std::move(shape)));
   }
   static const Type* shaped(const Type& type) { return type.shape && is_static(*type.shape) ? &type : nullptr; }
 
   // Nothing when the segment must end before this step.
   Result<std::optional<PlacedStep>> bind_step(size_t s) {
+    PlacedStep placed;
+    TN_ASSIGN_OR_RETURN(const bool inferred, infer_step(s, placed));
+    if (!inferred) return std::optional<PlacedStep>();
+    TN_RETURN_IF_ERROR(bind_kernel_of(s, placed));
+    return std::optional(std::move(placed));
+  }
+
+  // The outputs of a step; false when the segment must end before it.
+  Result<bool> infer_step(size_t s, PlacedStep& placed) {
     const Step& step = plan_.steps[s];
     std::vector<const Type*> inputs;
     for (PlanValueId v : step.inputs) {
       const Type* type = v == kNoValue ? nullptr : input_type(v);
-      if (v != kNoValue && !type) return std::optional<PlacedStep>();
+      if (v != kNoValue && !type) return false;
       inputs.push_back(type);
     }
     for (const auto& body : step.bodies)
       for (const Capture& c : body->captures)
-        if (!input_type(c.outer)) return std::optional<PlacedStep>();
+        if (!input_type(c.outer)) return false;
 
     Knowledge knowledge(*this, step);
     InferContext context(step.op, step.params, std::move(inputs), step.outputs.size(), knowledge);
     if (!op_def(step.op).has_bodies) {
       Status status = infer_op(context);
       // Without a content that it asked for, a rule has not checked everything.
-      if (knowledge.missed && s > start_) return std::optional<PlacedStep>();
+      if (knowledge.missed && s > start_) return false;
       TN_RETURN_IF_ERROR(std::move(status));
       for (const Type& type : context.outputs())
         if (type.is_tensor() && type.dtype == DType::Undefined) return invalid_model("an output has no element type");
@@ -178,22 +236,21 @@ class SegmentBinder {
       if (!op_def(step.op).decides_output_size && has_open_output(context))
         return error(Code::ResourceLimit, "a shape depends on an input that has too many elements to be one");
     }
-    PlacedStep placed;
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       if (step.outputs[i] == kNoValue) continue;
       placed.outputs.push_back(place_value(step.outputs[i], context.outputs()[i]));
       if (context.output_values()[i]) known_[step.outputs[i]] = std::move(*context.output_values()[i]);
     }
-    TN_RETURN_IF_ERROR(bind_kernel_of(s, placed));
-    return std::optional(std::move(placed));
+    return true;
   }
 
   Status bind_kernel_of(size_t s, PlacedStep& placed) {
     const Step& step = plan_.steps[s];
     const KernelFamily& family = prepared_.family(s);
-    const StepViews views = views_of(step);
+    const StepViews views = views_of(step, family.takes_blocked);
     TN_ASSIGN_OR_RETURN(placed.kernel,
-                        bind_kernel(family, {step.params, views.inputs, views.outputs, prepared_.options().isa}));
+                        bind_kernel(family, {step.params, views.inputs, views.outputs, prepared_.options().isa,
+                                             views.input_layouts, views.output_layouts}));
     placed.kind = kind_of(step, placed, views);
     if (placed.kind != PlacedStep::Kind::Plain || !family.one_element_per_byte) return {};
     for (size_t i = 0; i < step.inputs.size(); ++i)
@@ -207,8 +264,9 @@ class SegmentBinder {
   struct StepViews {
     std::vector<TensorView> inputs, outputs;
     std::list<std::vector<int64_t>> dims;
+    std::vector<ValueLayout> input_layouts, output_layouts;  // of steps whose families take blocked values
   };
-  StepViews views_of(const Step& step) {
+  StepViews views_of(const Step& step, bool takes_blocked) {
     StepViews views;
     const auto add = [&](std::vector<TensorView>& list, PlanValueId v) {
       TensorView& view = list.emplace_back();
@@ -220,6 +278,10 @@ class SegmentBinder {
     };
     for (PlanValueId v : step.inputs) add(views.inputs, v);
     for (PlanValueId v : step.outputs) add(views.outputs, v);
+    const auto layout_of = [&](PlanValueId v) { return v == kNoValue ? ValueLayout{} : plan_.values[index(v)].layout; };
+    if (!takes_blocked) return views;
+    for (PlanValueId v : step.inputs) views.input_layouts.push_back(layout_of(v));
+    for (PlanValueId v : step.outputs) views.output_layouts.push_back(layout_of(v));
     return views;
   }
 
@@ -257,6 +319,7 @@ class SegmentBinder {
   PlacedValue place_value(PlanValueId v, const Type& type) {
     PlacedValue placed;
     placed.value = v;
+    placed.number = placed_values_++;
     const bool known = type.is_tensor() && type.dtype != DType::Undefined && type.shape && is_static(*type.shape);
     if (known) {
       placed.dtype = type.dtype;
@@ -346,8 +409,10 @@ class SegmentBinder {
           placed.kind = PlacedStep::Kind::Nothing;
           return found->second;
         }
-        if (found->second->last == s && found->second->size == size && same_dims(*type->shape, out.dims))
+        if (found->second->last == s && found->second->size == size && same_dims(*type->shape, out.dims)) {
+          placed.outputs[0].written_over = v;
           return found->second;
+        }
       }
       if (how == InPlace::SameElements) break;  // the first input alone has the elements
     }
@@ -358,7 +423,7 @@ class SegmentBinder {
   }
 
   Result<int64_t> arena_size(const PlacedValue& p) const {
-    const auto count = checked_product(p.dims);
+    const auto count = stored_elements(plan_.values[index(p.value)].layout, p.dims);
     const auto bytes = count ? storage_bytes(p.dtype, *count) : std::nullopt;
     if (!bytes || *bytes > kMaxTensorBytes)
       return error(Code::ResourceLimit, "the tensor '{}' is too large",
@@ -376,31 +441,80 @@ class SegmentBinder {
   std::map<PlanValueId, std::vector<Dim>> known_;
   std::set<PlanValueId> reads_;  // values whose contents decided something
   int fresh_ = 0;
+  size_t placed_values_ = 0;
+  Extents extents_;
 };
+
+// The types of what flows into the steps from `start` on, as a key; `extent(v, axis, given)` gives each extent.
+template <class F>
+std::string key_of_types(const PreparedPlan& plan, size_t start, std::span<const Cell> cells, F&& extent) {
+  std::string key(reinterpret_cast<const char*>(&start), sizeof start);
+  for (PlanValueId v : plan.live_into(start)) {
+    const Cell& cell = cells[index(v)];
+    if (cell.view.dtype != DType::Undefined) {
+      key += static_cast<char>(cell.view.dtype);
+      key += static_cast<char>(cell.view.dims.size());
+      for (size_t i = 0; i < cell.view.dims.size(); ++i) {
+        const int64_t d = extent(v, i, cell.view.dims[i]);
+        key.append(reinterpret_cast<const char*>(&d), sizeof d);
+      }
+      continue;
+    }
+    key += '\0';
+    if (const Value* value = cell.value()) key += value->type().to_string();
+    key += ';';
+  }
+  return key;
+}
+
+std::string given_types_key(const PreparedPlan& plan, size_t start, std::span<const Cell> cells) {
+  return key_of_types(plan, start, cells, [](PlanValueId, size_t, int64_t given) { return given; });
+}
 
 }  // namespace
 
 Result<std::shared_ptr<const Segment>> bind_segment(const PreparedPlan& plan, size_t start,
                                                     std::span<const Cell> cells) {
-  return SegmentBinder(plan, start, cells).bind();
+  if (start == 0 && plan.has_late_dims()) {
+    auto shared = SegmentBinder(plan, start, cells, Extents::Largest).bind();
+    if (shared.ok()) return shared;
+    // Not every graph takes the largest extents of a class, and not every kernel reads its dims in the run.
+    plan.bind_exactly();
+  }
+  return SegmentBinder(plan, start, cells, Extents::Given).bind();
 }
 
-void append_type(std::string& key, const Cell& cell) {
-  if (cell.view.dtype != DType::Undefined) {
-    key += static_cast<char>(cell.view.dtype);
-    key += static_cast<char>(cell.view.dims.size());
-    key.append(reinterpret_cast<const char*>(cell.view.dims.data()), cell.view.dims.size() * sizeof(int64_t));
-    return;
-  }
-  key += '\0';
-  if (const Value* value = cell.value()) key += value->type().to_string();
-  key += ';';
+Result<std::shared_ptr<const SegmentShapes>> shapes_in(const PreparedPlan& plan, const Segment& segment,
+                                                       std::span<const Cell> cells) {
+  std::string key = given_types_key(plan, segment.begin, cells);
+  if (auto known = segment.shapes->find(key)) return known;
+  TN_ASSIGN_OR_RETURN(auto shapes, SegmentBinder(plan, segment.begin, cells, Extents::Given).shapes_in(segment));
+  segment.shapes->keep(std::move(key), shapes);
+  return shapes;
 }
 
 std::string types_key(const PreparedPlan& plan, size_t start, std::span<const Cell> cells) {
-  std::string key(reinterpret_cast<const char*>(&start), sizeof start);
-  for (PlanValueId v : plan.live_into(start)) append_type(key, cells[static_cast<size_t>(v)]);
-  return key;
+  if (start > 0 || !plan.has_late_dims()) return given_types_key(plan, start, cells);
+  // Marked, so that it is not taken for the key of exactly these extents.
+  return "late " + key_of_types(plan, start, cells, [&](PlanValueId v, size_t axis, int64_t given) {
+           const std::span<const int> late = plan.late_axes(v);
+           return axis < late.size() ? plan.capacity(late[axis], given) : given;
+         });
+}
+
+std::shared_ptr<const SegmentShapes> KnownShapes::find(const std::string& inputs) {
+  const std::lock_guard lock(mutex_);
+  const auto it = std::ranges::find(recent_, inputs, [](const auto& entry) { return entry.first; });
+  if (it == recent_.end()) return nullptr;
+  recent_.splice(recent_.begin(), recent_, it);
+  return recent_.front().second;
+}
+
+void KnownShapes::keep(std::string inputs, std::shared_ptr<const SegmentShapes> shapes) {
+  constexpr size_t kMost = 64;
+  const std::lock_guard lock(mutex_);
+  recent_.emplace_front(std::move(inputs), std::move(shapes));
+  if (recent_.size() > kMost) recent_.pop_back();
 }
 
 std::string_view content_of(const Cell& cell) {

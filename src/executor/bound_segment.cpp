@@ -1,6 +1,7 @@
 #include "executor/bound_segment.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "executor/services.h"
 
@@ -31,7 +32,7 @@ void PlanRun::BoundSegment::add_step(size_t i) {
   for (const PlacedValue& p : placed.outputs) {
     if (p.place == PlacedValue::Place::Arena) {
       run.cell(p.value).view = {p.dtype, p.dims, nullptr};
-      offsets_[p.value] = p.offset;
+      placed_[p.value] = &p;
     }
     if (p.place == PlacedValue::Place::Output) outputs.emplace_back(&p, recipe->begin + i);
   }
@@ -48,7 +49,7 @@ void PlanRun::BoundSegment::add_step(size_t i) {
 
   const auto use = [&](size_t view, PlanValueId v) {
     if (v == kNoValue) return;
-    if (const auto at = offsets_.find(v); at != offsets_.end()) {
+    if (const auto at = placed_.find(v); at != placed_.end()) {
       views_[view] = run.cell(v).view;
       in_arena_.push_back({view, at->second});
     } else if (run.plan_.values[static_cast<size_t>(v)].storage == Storage::Slot) {
@@ -64,14 +65,38 @@ void PlanRun::BoundSegment::add_step(size_t i) {
 void PlanRun::BoundSegment::use_arena(std::byte* memory) {
   if (arena == memory) return;
   arena = memory;
-  for (const auto& [view, offset] : in_arena_) views_[view].data = memory + offset;
+  for (const auto& [view, value] : in_arena_) views_[view].data = memory + value->offset;
   for (size_t i = 0; i < recipe->steps.size(); ++i) {
     const PlacedStep& placed = recipe->steps[i];
     for (const PlacedValue& p : placed.outputs)
-      if (p.place == PlacedValue::Place::Arena) run.cell(p.value).view = {p.dtype, p.dims, memory + p.offset};
+      if (p.place == PlacedValue::Place::Arena) run.cell(p.value).view = {p.dtype, dims_of(p), memory + p.offset};
     if (const int64_t bytes = placed.kernel.state.scratch_bytes; bytes > 0)
       steps[i].context.set_scratch(memory + placed.scratch_offset, bytes);
   }
+}
+
+void PlanRun::BoundSegment::use_shapes(std::shared_ptr<const SegmentShapes> now) {
+  if (shapes == now) return;
+  // The views still point into the ones before.
+  const auto before = std::exchange(shapes, std::move(now));
+  for (const auto& [view, value] : in_arena_) views_[view].dims = dims_of(*value);
+  for (const auto& [v, value] : placed_) run.cell(v).view.dims = dims_of(*value);
+}
+
+bool PlanRun::BoundSegment::use_shapes_of(const std::vector<int64_t>& inputs) {
+  const auto it = std::ranges::find(remembered_, inputs, [](const auto& entry) -> const auto& { return entry.first; });
+  if (it == remembered_.end()) return false;
+  use_shapes(it->second);
+  return true;
+}
+
+void PlanRun::BoundSegment::remember_shapes(const std::vector<int64_t>& inputs) {
+  constexpr size_t kMost = 16;
+  if (remembered_.size() < kMost) {
+    remembered_.emplace_back(inputs, shapes);
+    return;
+  }
+  remembered_[next_to_forget_++ % kMost] = {inputs, shapes};
 }
 
 void PlanRun::BoundSegment::use_values(uint64_t slots_filled) {

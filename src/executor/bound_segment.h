@@ -25,6 +25,12 @@ struct PlanRun::BoundSegment {
 
   // The memory of values and scratch; nothing happens when it is where it was.
   void use_arena(std::byte* memory);
+  // The dims of values with late dims; nothing happens when they are those of the run before.
+  void use_shapes(std::shared_ptr<const SegmentShapes> now);
+  // The same for the dims that were in use with these inputs; false when they are forgotten.
+  bool use_shapes_of(const std::vector<int64_t>& inputs);
+  void remember_shapes(const std::vector<int64_t>& inputs);
+  Dims dims_of(const PlacedValue& p) const { return shapes ? Dims((*shapes)[p.number]) : Dims(p.dims); }
   // What comes from outside: weights when they are others than before, inputs and outputs always.
   void use_values(uint64_t slots_filled);
   // A step whose values may be anywhere: takes them from their cells.
@@ -36,6 +42,7 @@ struct PlanRun::BoundSegment {
 
   PlanRun& run;
   std::shared_ptr<const Segment> recipe;
+  std::shared_ptr<const SegmentShapes> shapes;  // where it has late dims
   std::byte* arena = nullptr;
   std::vector<BoundStep> steps;
   // Values that are outputs of the plan, each with its step.
@@ -60,13 +67,15 @@ struct PlanRun::BoundSegment {
   };
   struct Place {
     size_t view;
-    int64_t offset;
+    const PlacedValue* value;
   };
-  std::map<PlanValueId, int64_t> offsets_;  // of values in the arena
+  std::map<PlanValueId, const PlacedValue*> placed_;  // values in the arena
   std::vector<Place> in_arena_;
   std::vector<Use> of_slots_, from_outside_;
   std::vector<std::vector<std::unique_ptr<PlanRun>>> bodies_;
   uint64_t slots_filled_ = 0;
+  std::vector<std::pair<std::vector<int64_t>, std::shared_ptr<const SegmentShapes>>> remembered_;
+  size_t next_to_forget_ = 0;
 };
 
 }  // namespace tenon

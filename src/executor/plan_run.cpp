@@ -22,12 +22,14 @@ int64_t now_ns() {
 class ShapeList {
  public:
   explicit ShapeList(const std::vector<int64_t>& list) : list_(list) {}
-  bool next_is(const TensorView& view) {
+  template <class Same>
+  bool next_is(const TensorView& view, Same&& same) {
     const size_t rank = view.dims.size();
     if (at_ + 2 + rank > list_.size() || list_[at_] != static_cast<int64_t>(view.dtype) ||
-        list_[at_ + 1] != static_cast<int64_t>(rank) ||
-        !std::equal(view.dims.begin(), view.dims.end(), list_.begin() + static_cast<int64_t>(at_) + 2))
+        list_[at_ + 1] != static_cast<int64_t>(rank))
       return false;
+    for (size_t i = 0; i < rank; ++i)
+      if (!same(i, list_[at_ + 2 + i], view.dims[i])) return false;
     at_ += 2 + rank;
     return true;
   }
@@ -52,15 +54,26 @@ PlanRun::PlanRun(const PreparedPlan& prepared)
 PlanRun::~PlanRun() = default;
 
 bool PlanRun::fits(std::span<const Value* const> inputs, PlanRun* outer) const {
+  return has_types_of(inputs, outer, prepared_.has_late_dims());
+}
+
+bool PlanRun::has_types_of(std::span<const Value* const> inputs, PlanRun* outer, bool by_class) const {
   if (!has_shapes_) return false;
+  const auto exactly = [](size_t, int64_t before, int64_t now) { return before == now; };
   ShapeList shapes(shapes_);
-  for (const Value* value : inputs) {
-    const Tensor* tensor = value ? value->tensor() : nullptr;
-    if (value && !tensor) return false;
-    if (!shapes.next_is(tensor ? tensor->view() : TensorView{})) return false;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Tensor* tensor = inputs[i] ? inputs[i]->tensor() : nullptr;
+    if (inputs[i] && !tensor) return false;
+    const TensorView view = tensor ? tensor->view() : TensorView{};
+    const std::span<const int> late = by_class ? prepared_.late_axes(plan_.inputs[i].value) : std::span<const int>();
+    const auto in_class = [&](size_t axis, int64_t before, int64_t now) {
+      return axis < late.size() ? prepared_.capacity(late[axis], before) == prepared_.capacity(late[axis], now)
+                                : before == now;
+    };
+    if (!(late.empty() ? shapes.next_is(view, exactly) : shapes.next_is(view, in_class))) return false;
   }
   return std::ranges::all_of(plan_.captures,
-                             [&](const Capture& c) { return shapes.next_is(outer->cell(c.outer).view); });
+                             [&](const Capture& c) { return shapes.next_is(outer->cell(c.outer).view, exactly); });
 }
 
 void PlanRun::set_lent(PlanValueId v, const Value& value) {
@@ -85,7 +98,8 @@ void PlanRun::set_new_tensor(PlanValueId v, Tensor tensor) {
 }
 
 void PlanRun::set_inputs(std::span<const Value* const> inputs, PlanRun* outer) {
-  const bool same = fits(inputs, outer);
+  const bool same = has_types_of(inputs, outer, false);
+  same_classes_ = same || (prepared_.has_late_dims() && fits(inputs, outer));
   bool tensors = true;
   if (!same) shapes_.clear();
   const auto note = [&](const Cell& c, bool given) {
@@ -178,7 +192,7 @@ Status PlanRun::run(RunState& state, std::span<const Value* const> inputs, PlanR
 Status PlanRun::run_steps() {
   const KernelScope scope(*services_);
   for (size_t start = 0, position = 0; start < plan_.steps.size(); ++position) {
-    TN_ASSIGN_OR_RETURN(segment_, segment_at(position, start));
+    TN_ASSIGN_OR_RETURN(segment_, shaped_segment(position, start));
     TN_RETURN_IF_ERROR(place_segment(*segment_));
     TN_RETURN_IF_ERROR(run_segment(*segment_));
     start = segment_->recipe->end;
@@ -190,7 +204,7 @@ Result<PlanRun::BoundSegment*> PlanRun::segment_at(size_t position, size_t start
   if (position < segments_.size()) {
     const Segment& last = *segments_[position]->recipe;
     if (last.begin == start && holds_for(last, cells_) &&
-        ((position == 0 && same_shapes_) || types_key(prepared_, start, cells_) == last.types))
+        ((position == 0 && same_classes_) || types_key(prepared_, start, cells_) == last.types))
       return segments_[position].get();
   }
   auto recipe = prepared_.find_segment(types_key(prepared_, start, cells_),
@@ -202,6 +216,22 @@ Result<PlanRun::BoundSegment*> PlanRun::segment_at(size_t position, size_t start
   segments_.resize(position);
   segments_.push_back(std::make_unique<BoundSegment>(*this, std::move(recipe)));
   return segments_.back().get();
+}
+
+Result<PlanRun::BoundSegment*> PlanRun::shaped_segment(size_t position, size_t start) {
+  TN_ASSIGN_OR_RETURN(BoundSegment * segment, segment_at(position, start));
+  if (!segment->recipe->shapes || (same_shapes_ && segment->shapes)) return segment;
+  if (has_shapes_ && segment->use_shapes_of(shapes_)) return segment;
+  auto shapes = shapes_in(prepared_, *segment->recipe, cells_);
+  if (shapes.ok()) {
+    segment->use_shapes(std::move(*shapes));
+    if (has_shapes_) segment->remember_shapes(shapes_);
+    return segment;
+  }
+  // Bound for these shapes alone, it runs or says what is wrong with them.
+  prepared_.bind_exactly();
+  segments_.clear();
+  return segment_at(position, start);
 }
 
 // Everything that runs may change: memory, weights, inputs and outputs.
@@ -238,14 +268,14 @@ Status PlanRun::prepare_output(const PlacedValue& p) {
   Cell& c = cell(p.value);
   switch (p.place) {
     case PlacedValue::Place::Arena:
-      c.view = {p.dtype, p.dims, segment_->arena + p.offset};
+      c.view = {p.dtype, segment_->dims_of(p), segment_->arena + p.offset};
       return {};
     case PlacedValue::Place::Output: {
       const size_t index =
           static_cast<size_t>(std::find(plan_.outputs.begin(), plan_.outputs.end(), p.value) - plan_.outputs.begin());
       if (index < targets_.size() && targets_[index] && targets_[index]->dtype == p.dtype &&
-          std::ranges::equal(targets_[index]->dims, p.dims)) {
-        c.view = {p.dtype, p.dims, targets_[index]->data};
+          std::ranges::equal(targets_[index]->dims, segment_->dims_of(p))) {
+        c.view = {p.dtype, segment_->dims_of(p), targets_[index]->data};
         return {};
       }
       [[fallthrough]];
@@ -269,14 +299,16 @@ Result<Tensor> PlanRun::new_tensor(const PlacedValue& p) {
   constexpr int64_t kSpareBytes = 16 * 1024;
   const bool keep = is_body_ && p.place == PlacedValue::Place::Output &&
                     storage_bytes(p.dtype, count_of(p.dims)).value_or(kSpareBytes) < kSpareBytes;
-  if (!keep) return Tensor::allocate(p.dtype, p.dims, state_->budget);
+  const Dims now = segment_->dims_of(p);
+  std::vector<int64_t> dims(now.begin(), now.end());
+  if (!keep) return Tensor::allocate(p.dtype, std::move(dims), state_->budget);
   Tensor* place = nullptr;
   for (Spare& spare : spares_) {
     if (spare.value != p.value || (spare.tensor.defined() && spare.tensor.owner().use_count() > 1)) continue;
-    if (spare.tensor.defined() && spare.tensor.dims() == p.dims && spare.tensor.dtype() == p.dtype) return spare.tensor;
+    if (spare.tensor.defined() && spare.tensor.dims() == dims && spare.tensor.dtype() == p.dtype) return spare.tensor;
     place = &spare.tensor;
   }
-  TN_ASSIGN_OR_RETURN(Tensor made, Tensor::allocate(p.dtype, p.dims, state_->budget));
+  TN_ASSIGN_OR_RETURN(Tensor made, Tensor::allocate(p.dtype, std::move(dims), state_->budget));
   constexpr auto kSparesOfOne = 3;  // what goes in, what comes out, and one that is kept a little longer
   if (place)
     *place = made;

@@ -20,7 +20,8 @@ class PlanRun {
   PlanRun(const PlanRun&) = delete;
   PlanRun& operator=(const PlanRun&) = delete;
 
-  // Whether values with these types were run the last time. outer: whose values the plan captures, if any.
+  // Whether values with these types were run the last time, late dims aside. outer: whose values the plan captures, if
+  // any.
   bool fits(std::span<const Value* const> inputs, PlanRun* outer) const;
 
   // See run_plan. Results of a body may be shared with the run it is part of; `unshared` ones are their receiver's
@@ -49,7 +50,10 @@ class PlanRun {
   void clear();
   Result<Value> own(PlanValueId v);
 
+  bool has_types_of(std::span<const Value* const> inputs, PlanRun* outer, bool by_class) const;
   Result<BoundSegment*> segment_at(size_t position, size_t start);
+  // The same, with the shapes of this run where it has late dims.
+  Result<BoundSegment*> shaped_segment(size_t position, size_t start);
   Status run_steps();
   Status place_segment(BoundSegment& segment);
   Status prepare_output(const PlacedValue& p);
@@ -73,6 +77,7 @@ class PlanRun {
   std::vector<int64_t> shapes_;
   bool has_shapes_ = false;
   bool same_shapes_ = false;   // as in the run before
+  bool same_classes_ = false;  // the same, late dims aside
   uint64_t slots_number_ = 0;  // of the weights whose places the cells hold
   uint64_t slots_filled_ = 0;  // how often they changed
   int64_t arena_bytes_ = 0;

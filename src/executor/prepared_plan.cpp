@@ -1,6 +1,8 @@
 #include "executor/prepared_plan.h"
 
 #include <algorithm>
+#include <bit>
+#include <limits>
 
 #include "executor/plan_run.h"
 #include "plan/fixed_sources.h"
@@ -33,6 +35,12 @@ Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, const
     if (!family)
       return error(Code::Incompatible, "no kernel family '{}' in this version; compile the model again", step.family)
           .in(place_of(step));
+    if (!family->takes_blocked)
+      for (const auto& values : {step.inputs, step.outputs})
+        for (const PlanValueId v : values)
+          if (v != kNoValue && !plan.values[static_cast<size_t>(v)].layout.is_plain())
+            return invalid_model("the kernel family '{}' does not take values in blocks", step.family)
+                .in(place_of(step));
     prepared->families_.push_back(family);
     auto& bodies = prepared->bodies_.emplace_back();
     for (const auto& body : step.bodies) {
@@ -41,6 +49,7 @@ Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, const
     }
   }
   prepared->find_lifetimes();
+  prepared->find_late_axes();
   return prepared;
 }
 
@@ -78,6 +87,38 @@ void PreparedPlan::find_lifetimes() {
       dead_after_[last_use_[v]].push_back(static_cast<PlanValueId>(v));
 }
 
+void PreparedPlan::find_late_axes() {
+  if (plan_.late_dims.empty()) return;
+  for (const PlanInput& input : plan_.inputs) {
+    const auto& shape = plan_.values[static_cast<size_t>(input.value)].type.shape;
+    if (!shape) continue;
+    std::vector<int> axes;
+    for (const Dim& d : *shape) {
+      const auto name = d.as_symbol();
+      const auto late = std::ranges::find_if(plan_.late_dims, [&](const LateDim& l) { return name == l.symbol; });
+      axes.push_back(late == plan_.late_dims.end() ? -1 : static_cast<int>(late - plan_.late_dims.begin()));
+    }
+    if (std::ranges::any_of(axes, [](int late) { return late >= 0; })) late_axes_[input.value] = std::move(axes);
+  }
+}
+
+std::span<const int> PreparedPlan::late_axes(PlanValueId value) const {
+  if (!has_late_dims()) return {};
+  const auto it = late_axes_.find(value);
+  return it == late_axes_.end() ? std::span<const int>() : std::span(it->second);
+}
+
+int64_t PreparedPlan::capacity(int late, int64_t extent) const {
+  constexpr int64_t kLeast = 16;
+  // Tensors with no and with one element along an axis are treated in ways of their own; and nothing that large is one.
+  if (late < 0 || extent <= 1 || extent > std::numeric_limits<int32_t>::max()) return extent;
+  if (extent <= kLeast) return kLeast;
+  const auto doubled = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(extent)));
+  if (plan_.late_dims[static_cast<size_t>(late)].classes == LateDim::Classes::Doublings) return doubled;
+  const int64_t step = doubled / 8;
+  return (extent + step - 1) / step * step;
+}
+
 std::vector<PlanValueId> PreparedPlan::live_into(size_t step) const {
   std::vector<PlanValueId> live;
   for (size_t v = 0; v < plan_.values.size(); ++v)
@@ -96,6 +137,11 @@ std::shared_ptr<const Segment> PreparedPlan::find_segment(const std::string& typ
     return *it->second;
   }
   return nullptr;
+}
+
+size_t PreparedPlan::segment_count() const {
+  const std::lock_guard lock(mutex_);
+  return recent_.size();
 }
 
 void PreparedPlan::keep_segment(const std::shared_ptr<const Segment>& segment) const {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -43,6 +45,14 @@ class PreparedPlan {
   bool is_made_by_step(PlanValueId value) const { return made_at_[static_cast<size_t>(value)] > 0; }
   // Values that no later step needs.
   const std::vector<PlanValueId>& dead_after(size_t step) const { return dead_after_[step]; }
+  // By axis of a plan input, its late dim (an index into Plan::late_dims) or -1; empty when it has none, or when runs
+  // of this plan cannot share bindings.
+  std::span<const int> late_axes(PlanValueId value) const;
+  bool has_late_dims() const { return !late_axes_.empty() && !binds_exactly_.load(std::memory_order_relaxed); }
+  // The largest extent of the class that an extent is in.
+  int64_t capacity(int late, int64_t extent) const;
+  // From now on each tuple of shapes has a binding of its own.
+  void bind_exactly() const { binds_exactly_.store(true, std::memory_order_relaxed); }
   // Values made before `step` (inputs and captures included) that `step` or a later one reads.
   std::vector<PlanValueId> live_into(size_t step) const;
 
@@ -50,6 +60,7 @@ class PreparedPlan {
   // goes first. fits: whether a segment holds for the contents at hand.
   std::shared_ptr<const Segment> find_segment(const std::string& types, FunctionRef<bool(const Segment&)> fits) const;
   void keep_segment(const std::shared_ptr<const Segment>& segment) const;
+  size_t segment_count() const;
 
   // A run that is not under way, preferably one that `fits`; null when there is none to be had.
   std::unique_ptr<PlanRun> take_run(FunctionRef<bool(const PlanRun&)> fits) const;
@@ -58,6 +69,7 @@ class PreparedPlan {
  private:
   explicit PreparedPlan(const Plan& plan);
   void find_lifetimes();
+  void find_late_axes();
 
   const Plan& plan_;
   BindOptions options_;
@@ -67,6 +79,9 @@ class PreparedPlan {
   std::vector<size_t> last_use_;
   std::vector<bool> is_output_;
   std::vector<std::vector<PlanValueId>> dead_after_;
+
+  std::unordered_map<PlanValueId, std::vector<int>> late_axes_;
+  mutable std::atomic<bool> binds_exactly_{false};
 
   mutable std::mutex mutex_;
   mutable std::list<std::shared_ptr<const Segment>> recent_;

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <list>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -19,8 +22,10 @@ struct PlacedValue {
   PlanValueId value = kNoValue;
   Place place = Place::Decided;
   DType dtype = DType::Undefined;
-  std::vector<int64_t> dims;
+  std::vector<int64_t> dims;  // of a segment with late dims: the largest
   int64_t offset = 0;
+  size_t number = 0;                    // among the placed values of the segment
+  PlanValueId written_over = kNoValue;  // an input whose memory it takes, element for element
 };
 
 // A sub-byte tensor of a step that its kernel sees with one element per byte.
@@ -45,12 +50,29 @@ struct PlacedStep {
   std::vector<PlanValueId> dead;  // values that may be boxed and that no later step reads
 };
 
+// The dims of all placed values of a segment, for one tuple of inputs.
+using SegmentShapes = std::vector<std::vector<int64_t>>;
+
+// The tuples that a segment with late dims has been run with, the most recent ones. Thread-safe.
+class KnownShapes {
+ public:
+  std::shared_ptr<const SegmentShapes> find(const std::string& inputs);
+  void keep(std::string inputs, std::shared_ptr<const SegmentShapes> shapes);
+
+ private:
+  std::mutex mutex_;
+  std::list<std::pair<std::string, std::shared_ptr<const SegmentShapes>>> recent_;
+};
+
 // Steps [begin, end) with every shape solved and every buffer placed. Immutable once made.
 // A segment ends where a later shape depends on data that only running it can tell.
 struct Segment {
   size_t begin = 0, end = 0;
   std::vector<PlacedStep> steps;
+  size_t placed_values = 0;
   int64_t arena_bytes = 0;
+  // Where inputs have late dims: it serves all of their class, and the shapes in it are those of the largest.
+  std::shared_ptr<KnownShapes> shapes;
   // What it holds for: the types of what flows in, and the contents that decided shapes.
   std::string types;
   struct Content {

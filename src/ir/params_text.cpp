@@ -88,6 +88,9 @@ class FieldReader final : public FieldVisitor {
     present = it->second != "none";
     if (!present) fields_.erase(it);
   }
+  void unknown_choice(const char* name, const std::string& text) override {
+    fail(invalid_argument("'{}' is not a value of '{}'", text, name));
+  }
 
  private:
   std::optional<std::string_view> take(const char* name) {

@@ -26,24 +26,24 @@ enum class ActivationKind : uint8_t {
 #undef X
 };
 
+template <>
+struct Choices<ActivationKind> {
+  static constexpr const char* names[] = {
+#define X(name, text) text,
+      TENON_FUSED_ACTIVATIONS(X)
+#undef X
+  };
+};
+
 struct FusedActivation {
   ActivationKind kind = ActivationKind::None;
   float alpha = 0, beta = 0;
-};
-
-// The same as fields of an op's parameters.
-struct ActivationParams {
-  std::string activation = "none";
-  float activation_alpha = 0, activation_beta = 0;
+  bool operator==(const FusedActivation&) const = default;
   void fields(FieldVisitor& v) {
-    v.field("activation", activation);
-    v.field("activation_alpha", activation_alpha);
-    v.field("activation_beta", activation_beta);
+    v.field("activation", kind);
+    v.field("activation_alpha", alpha);
+    v.field("activation_beta", beta);
   }
 };
-
-const char* activation_name(ActivationKind kind);
-// Refuses an unknown name.
-Result<FusedActivation> fused_activation(const ActivationParams& params);
 
 }  // namespace tenon

@@ -9,18 +9,28 @@ namespace tenon {
 // Neighbouring output columns (or channels) of a packed weight. The same for every instruction set.
 inline constexpr int64_t kPanelWidth = 16;
 
-// Layouts of packed weights with N outputs:
-//   panels16     [groups, ceil(N / groups / 16), K, 16]   for each k, 16 neighbouring outputs; padded with zeros
-//   depthwise16  [ceil(N / 16), taps, 16]                 for each tap, 16 neighbouring channels; padded with zeros
-inline constexpr const char* kPanelsLayout = "panels16";
-inline constexpr const char* kDepthwiseLayout = "depthwise16";
+// Layouts of packed weights with N outputs.
+enum class PackedLayout : uint8_t {
+  Panels,     // [groups, ceil(N / groups / 16), K, 16]: for each k, 16 neighbouring outputs; padded with zeros
+  Depthwise,  // [ceil(N / 16), taps, 16]: for each tap, 16 neighbouring channels; padded with zeros
+};
+template <>
+struct Choices<PackedLayout> {
+  static constexpr const char* names[] = {"panels16", "depthwise16"};
+};
 
-// PackPanels(w, scale?, more...): w in a packed layout, output n multiplied by scale[n]. The outputs of further weights
-// of the same K stand beside those of w, which are whole panels then; only in one group of panels16.
+// The axes of a weight before it is packed: [N, K...] or [K, N].
+enum class WeightOrder : uint8_t { OutputsFirst, DepthFirst };
+template <>
+struct Choices<WeightOrder> {
+  static constexpr const char* names[] = {"nk", "kn"};
+};
+
+// PackPanels(w, scale?): w in a packed layout, output n multiplied by scale[n].
 struct PackPanelsParams {
-  std::string source = "nk";  // nk: w is [N, K...]; kn: w is [K, N]
-  std::string layout = kPanelsLayout;
-  int64_t groups = 1;  // of nk in panels16
+  WeightOrder source = WeightOrder::OutputsFirst;
+  PackedLayout layout = PackedLayout::Panels;
+  int64_t groups = 1;  // of OutputsFirst in Panels
   void fields(FieldVisitor& v) {
     v.field("source", source);
     v.field("layout", layout);
@@ -32,24 +42,30 @@ struct PackPanelsParams {
 // weights stay replaceable that a parameter would fix.
 inline constexpr size_t kPackedLeast = 3, kPackedGreatest = 4;
 
-// PackedMatMul(x [..., k], packed, bias [n]?, least?, greatest?): activation(x * W + bias) [..., n].
+// PackedMatMul(x [..., k], packed, bias [n]?, least?, greatest?, (packed, bias?)...): activation(x * W + bias) [..., n]
+// for each weight. Products of one input read it together, and each weight stays a slot of its own.
 struct PackedMatMulParams {
-  int64_t n = 0, k = 0;
-  ActivationParams activation;
+  std::vector<int64_t> columns;  // n of each weight
+  int64_t k = 0;
+  FusedActivation activation;
   void fields(FieldVisitor& v) {
-    v.field("n", n);
+    v.field("columns", columns);
     v.field("k", k);
     activation.fields(v);
   }
 };
+
+// Where the i-th weight of a PackedMatMul and its bias are among the inputs.
+constexpr size_t packed_weight_input(size_t i) { return i == 0 ? 1 : kPackedGreatest + 2 * i - 1; }
+constexpr size_t packed_bias_input(size_t i) { return packed_weight_input(i) + 1; }
 
 // PackedConv(x [batch, channels, spatial...], packed, bias?, least?, greatest?): activation(Conv(x, W) + bias), 1 to 3
 // spatial axes. K is (channel of the group, tap). kernel_shape must be given.
 struct PackedConvParams {
   ConvParams conv;
   int64_t output_channels = 0;
-  std::string layout = kPanelsLayout;  // depthwise16: as many groups as input channels
-  ActivationParams activation;
+  PackedLayout layout = PackedLayout::Panels;  // Depthwise: as many groups as input channels
+  FusedActivation activation;
   void fields(FieldVisitor& v) {
     conv.fields(v);
     v.field("output_channels", output_channels);

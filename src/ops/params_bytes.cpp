@@ -38,6 +38,9 @@ class BytesWriter final : public FieldVisitor {
 
  protected:
   void optional_field(const char*, bool& present) override { bytes += present ? '\1' : '\0'; }
+  void choice(const char*, size_t& number, std::span<const char* const>) override {
+    bytes += static_cast<char>(static_cast<uint8_t>(number));
+  }
 
  private:
   void put(const void* data, size_t size) { bytes.append(static_cast<const char*>(data), size); }
@@ -106,6 +109,12 @@ class BytesReader final : public FieldVisitor {
     char c = 0;
     get(&c, 1);
     present = c != 0;
+  }
+  void choice(const char*, size_t& number, std::span<const char* const> names) override {
+    uint8_t stored = 0;
+    get(&stored, 1);
+    if (stored >= names.size()) return fail();
+    number = stored;
   }
 
  private:

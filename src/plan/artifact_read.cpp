@@ -51,7 +51,7 @@ Result<std::shared_ptr<const Artifact>> Artifact::make(std::string_view bytes, s
   std::shared_ptr<Artifact> artifact(new Artifact(bytes, std::move(owner), name));
   const auto read = [&]() -> Status {
     TN_ASSIGN_OR_RETURN(artifact->frame_, read_frame(bytes));
-    TN_ASSIGN_OR_RETURN(artifact->contents_, records_from_bytes(bytes, artifact->frame_, options.kind_of_family));
+    TN_ASSIGN_OR_RETURN(artifact->contents_, records_from_bytes(bytes, artifact->frame_, options.family_facts));
     return {};
   };
   Status status = read();

@@ -19,7 +19,7 @@ using FindArtifact = std::function<Result<std::shared_ptr<const Artifact>>(const
 struct ArtifactOptions {
   bool map = true;              // false: read into memory of its own, which survives a file that changes
   bool verify_weights = false;  // true: check every byte before use
-  KindOfFamily kind_of_family;
+  FindFamilyFacts family_facts;
 };
 
 // An opened weights file. Opening reads header, table and the sections that describe the contents, and no byte of a

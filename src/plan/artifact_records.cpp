@@ -124,8 +124,8 @@ class RecordsWriter {
 
 class RecordsReader {
  public:
-  RecordsReader(std::string_view file, const ArtifactFrame& frame, const KindOfFamily& kind_of_family)
-      : file_(file), frame_(frame), kind_of_family_(kind_of_family) {}
+  RecordsReader(std::string_view file, const ArtifactFrame& frame, const FindFamilyFacts& family_facts)
+      : file_(file), frame_(frame), family_facts_(family_facts) {}
 
   Result<ArtifactContents> read() {
     ByteReader strings(bytes_of(Section::Strings));
@@ -183,7 +183,7 @@ class RecordsReader {
     std::shared_ptr<const Program>& known = read_programs_[{program, debug_map}];
     if (!known) {
       const std::string_view names = debug_map == kNoDebugMap ? std::string_view() : debug_maps_[debug_map];
-      TN_ASSIGN_OR_RETURN(known, program_from_bytes(programs_[program], names, kind_of_family_));
+      TN_ASSIGN_OR_RETURN(known, program_from_bytes(programs_[program], names, family_facts_));
     }
     return known;
   }
@@ -234,7 +234,7 @@ class RecordsReader {
 
   std::string_view file_;
   const ArtifactFrame& frame_;
-  const KindOfFamily& kind_of_family_;
+  const FindFamilyFacts& family_facts_;
   StringTable strings_;
   std::vector<std::string_view> programs_, debug_maps_;
   std::map<std::pair<uint32_t, uint32_t>, std::shared_ptr<const Program>> read_programs_;
@@ -247,8 +247,8 @@ std::array<std::string, kSectionCount> records_to_bytes(const ArtifactContents& 
 }
 
 Result<ArtifactContents> records_from_bytes(std::string_view file, const ArtifactFrame& frame,
-                                            const KindOfFamily& kind_of_family) {
-  TN_ASSIGN_OR_RETURN(ArtifactContents contents, RecordsReader(file, frame, kind_of_family).read());
+                                            const FindFamilyFacts& family_facts) {
+  TN_ASSIGN_OR_RETURN(ArtifactContents contents, RecordsReader(file, frame, family_facts).read());
   TN_RETURN_IF_ERROR(check_contents(contents, frame));
   return contents;
 }

@@ -14,7 +14,7 @@ std::array<std::string, kSectionCount> records_to_bytes(const ArtifactContents& 
 
 // Reads the sections back and refuses what does not fit together: see check_contents().
 Result<ArtifactContents> records_from_bytes(std::string_view file, const ArtifactFrame& frame,
-                                            const KindOfFamily& kind_of_family);
+                                            const FindFamilyFacts& family_facts);
 
 // Ids in range; every model fits its program, its sources and its packed tensors; entries of this file lie in their
 // section, aligned, and share bytes only where they are the same bytes.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "ops/op.h"
+#include "plan/layout.h"
 #include "tensor/type.h"
 #include "tensor/value.h"
 
@@ -27,12 +28,14 @@ struct PlanValue {
   Type type;         // symbolic
   Storage storage = Storage::Arena;
   int32_t slot = -1;  // Storage::Slot only
+  ValueLayout layout{};
 };
 
 struct Plan;
 
 struct Step {
-  std::string family;  // the kernel family that runs it
+  std::string family;      // the kernel family that runs it
+  int family_version = 1;  // the version of it that the step was made for
   OpId op{};
   Params params;
   std::vector<PlanValueId> inputs;
@@ -53,6 +56,17 @@ struct PlanInput {
   int32_t default_slot = -1;
 };
 
+// A symbol of the inputs' shapes whose value steps read in every run: the lengths of sequences, batches and caches.
+// Runs with other values of the same class share one binding, whose memory is laid out for the largest of the class.
+struct LateDim {
+  enum class Classes : uint8_t {
+    Quarters,  // 16, then four sizes for each doubling: 20, 24, 28, 32, 40, ...
+    Doublings  // 16, 32, 64, ...: for what grows by one from run to run
+  };
+  std::string symbol;
+  Classes classes = Classes::Quarters;
+};
+
 struct Plan {
   std::vector<PlanValue> values;
   std::vector<Step> steps;  // in an order that respects data flow
@@ -60,6 +74,7 @@ struct Plan {
   std::vector<PlanValueId> outputs;
   std::vector<std::string> output_names;  // one value may leave under several names
   std::vector<Capture> captures;          // bodies only
+  std::vector<LateDim> late_dims;         // of the plan of a program only
 };
 
 // A source weight: a named constant of the model, as the user knows it.

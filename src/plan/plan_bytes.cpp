@@ -16,6 +16,7 @@ class PlanWriter {
       write_type(value.type, strings_, out_);
       out_.put(static_cast<uint8_t>(value.storage));
       out_.put(value.slot);
+      layout(value.layout);
     }
     out_.put_count(plan.inputs.size());
     for (const PlanInput& input : plan.inputs) {
@@ -27,6 +28,11 @@ class PlanWriter {
     for (const Capture& capture : plan.captures) {
       out_.put(capture.outer);
       out_.put(capture.inner);
+    }
+    out_.put_count(plan.late_dims.size());
+    for (const LateDim& late : plan.late_dims) {
+      text(late.symbol);
+      out_.put(static_cast<uint8_t>(late.classes));
     }
     out_.put_count(plan.steps.size());
     for (const Step& s : plan.steps) step(s);
@@ -73,8 +79,16 @@ class PlanWriter {
  private:
   void text(std::string_view value) { out_.put(strings_.id(value)); }
 
+  void layout(const ValueLayout& layout) {
+    out_.put(static_cast<uint8_t>(layout.kind));
+    if (layout.is_plain()) return;
+    out_.put(layout.border);
+    out_.put_list(layout.segments);
+  }
+
   void step(const Step& step) {
     text(step.family);
+    out_.put(static_cast<uint16_t>(step.family_version));
     text(op_def(step.op).name);
     out_.put_block(params_to_bytes(step.op, step.params));
     out_.put_list(step.inputs);

@@ -44,8 +44,8 @@ class NameStream {
 
 class ProgramReader {
  public:
-  ProgramReader(ByteReader in, const StringTable& strings, NameStream names, const KindOfFamily& kind_of_family)
-      : in_(in), strings_(strings), types_(strings), names_(std::move(names)), kind_of_family_(kind_of_family) {}
+  ProgramReader(ByteReader in, const StringTable& strings, NameStream names, const FindFamilyFacts& family_facts)
+      : in_(in), strings_(strings), types_(strings), names_(std::move(names)), family_facts_(family_facts) {}
 
   Result<std::shared_ptr<const Program>> read() {
     auto program = std::make_shared<Program>();
@@ -56,14 +56,14 @@ class ProgramReader {
     TN_RETURN_IF_ERROR(in_.finish());
     TN_RETURN_IF_ERROR(names_.finish());
     TN_RETURN_IF_ERROR(check_program(*program));
-    TN_RETURN_IF_ERROR(check_exactness(*program, kind_of_family_));
+    TN_RETURN_IF_ERROR(check_exactness(*program, family_facts_));
     return std::shared_ptr<const Program>(std::move(program));
   }
 
  private:
   // Counts are bounded by the fewest bytes an element can take.
-  static constexpr size_t kValueBytes = 11, kInputBytes = 12, kCaptureBytes = 8, kStepBytes = 24, kPlanBytes = 20;
-  static constexpr size_t kOutputBytes = 8, kSourceBytes = 13, kEntryBytes = 13, kGuardBytes = 16;
+  static constexpr size_t kValueBytes = 12, kInputBytes = 12, kCaptureBytes = 8, kStepBytes = 26, kPlanBytes = 24;
+  static constexpr size_t kOutputBytes = 8, kSourceBytes = 13, kEntryBytes = 13, kGuardBytes = 16, kLateBytes = 5;
 
   Status read_text(std::string& text) {
     TN_ASSIGN_OR_RETURN(text, strings_.at(in_.get<uint32_t>()));
@@ -79,6 +79,11 @@ class ProgramReader {
     for (Capture& capture : plan.captures) {
       capture.outer = in_.get<PlanValueId>();
       capture.inner = in_.get<PlanValueId>();
+    }
+    plan.late_dims.resize(in_.get_count(kLateBytes));
+    for (LateDim& late : plan.late_dims) {
+      TN_RETURN_IF_ERROR(read_text(late.symbol));
+      TN_RETURN_IF_ERROR(read_choice(late.classes, LateDim::Classes::Doublings, "class of run-time dims"));
     }
     // One by one: each may hold plans that claim as many again, so that memory for all of them at once adds up.
     for (size_t s = 0, count = in_.get_count(kStepBytes); s < count; ++s) {
@@ -96,13 +101,23 @@ class ProgramReader {
     for (PlanValue& value : plan.values) {
       TN_RETURN_IF_ERROR(names_.next(value.name));
       TN_ASSIGN_OR_RETURN(value.type, types_.read(in_));
-      const auto storage = in_.get<uint8_t>();
-      if (storage > static_cast<uint8_t>(Storage::Boxed))
-        return error(Code::Incompatible, "there is no storage class {}; {}", storage, kMadeByAnotherVersion);
-      value.storage = static_cast<Storage>(storage);
+      TN_RETURN_IF_ERROR(read_choice(value.storage, Storage::Boxed, "storage class"));
       value.slot = in_.get<int32_t>();
+      TN_RETURN_IF_ERROR(read_choice(value.layout.kind, ValueLayout::Kind::Blocked16, "layout of values"));
+      if (value.layout.is_plain()) continue;
+      value.layout.border = in_.get<uint8_t>();
+      value.layout.segments = in_.get_list<int64_t>();
     }
     return in_.status();
+  }
+
+  template <class E>
+  Status read_choice(E& value, E last, const char* what) {
+    const auto number = in_.get<uint8_t>();
+    if (number > static_cast<uint8_t>(last))
+      return error(Code::Incompatible, "there is no {} {}; {}", what, number, kMadeByAnotherVersion);
+    value = static_cast<E>(number);
+    return {};
   }
 
   Status read_inputs(Plan& plan, std::vector<std::string>& names) {
@@ -140,8 +155,8 @@ class ProgramReader {
   Status read_step(Step& step, int depth) {
     TN_RETURN_IF_ERROR(names_.next(step.origin));
     TN_RETURN_IF_ERROR(read_text(step.family));
-    if (kind_of_family_ && kind_of_family_(step.family) == FamilyKind::Unknown)
-      return error(Code::Incompatible, "there is no kernel family '{}'; {}", step.family, kMadeByAnotherVersion);
+    step.family_version = in_.get<uint16_t>();
+    TN_RETURN_IF_ERROR(check_family(step));
     TN_ASSIGN_OR_RETURN(const std::string_view name, strings_.at(in_.get<uint32_t>()));
     const auto op = op_from_name(name);
     if (!op) return error(Code::Incompatible, "there is no op '{}'; {}", name, kMadeByAnotherVersion);
@@ -161,6 +176,16 @@ class ProgramReader {
       step.bodies.push_back(std::move(body));
     }
     return {};
+  }
+
+  Status check_family(const Step& step) const {
+    if (!family_facts_) return {};
+    const auto facts = family_facts_(step.family);
+    if (!facts)
+      return error(Code::Incompatible, "there is no kernel family '{}'; {}", step.family, kMadeByAnotherVersion);
+    if (facts->version == step.family_version) return {};
+    return error(Code::Incompatible, "version {} of the kernel family '{}' is needed, and this is version {}; {}",
+                 step.family_version, step.family, facts->version, kMadeByAnotherVersion);
   }
 
   Status read_sources(std::vector<SourceInfo>& sources) {
@@ -207,13 +232,13 @@ class ProgramReader {
   const StringTable& strings_;
   TypeReader types_;
   NameStream names_;
-  const KindOfFamily& kind_of_family_;
+  const FindFamilyFacts& family_facts_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<const Program>> program_from_bytes(std::string_view bytes, std::string_view debug_map,
-                                                          const KindOfFamily& kind_of_family) {
+                                                          const FindFamilyFacts& family_facts) {
   ByteReader in(bytes);
   const auto version = in.get<uint32_t>();
   TN_RETURN_IF_ERROR(in.status());
@@ -222,7 +247,7 @@ Result<std::shared_ptr<const Program>> program_from_bytes(std::string_view bytes
                  kMadeByAnotherVersion);
   TN_ASSIGN_OR_RETURN(const StringTable strings, StringTable::read(in));
   TN_ASSIGN_OR_RETURN(NameStream names, NameStream::open(debug_map));
-  return ProgramReader(in, strings, std::move(names), kind_of_family).read();
+  return ProgramReader(in, strings, std::move(names), family_facts).read();
 }
 
 }  // namespace tenon

@@ -53,6 +53,10 @@ Status check_signature(const Step& step) {
 
 namespace {
 
+// Wider borders and more channels than any kernel reads are damage.
+constexpr int kMostBorder = 64;
+constexpr int64_t kMostChannels = int64_t{1} << 31;
+
 class PlanCheck {
  public:
   enum class Place { Program, Expression, Body };
@@ -71,6 +75,7 @@ class PlanCheck {
     for (const PlanValueId v : plan_.outputs) {
       if (v == kNoValue && place_ == Place::Body) continue;
       TN_RETURN_IF_ERROR(read(v));
+      TN_RETURN_IF_ERROR(must_be_plain(v, "an output"));
     }
     return {};
   }
@@ -97,9 +102,33 @@ class PlanCheck {
       const bool is_slot = value.storage == Storage::Slot;
       const bool fits = is_slot ? value.slot >= 0 && static_cast<size_t>(value.slot) < slots_ : value.slot == -1;
       if (!fits) return invalid_model("value {} has the slot {}, there are {}", v, value.slot, slots_);
+      TN_RETURN_IF_ERROR(check_layout(v));
       defined_[v] = is_slot;
     }
     return {};
+  }
+
+  // Only a tensor between two steps can be anything but plain.
+  Status check_layout(size_t v) const {
+    const PlanValue& value = plan_.values[v];
+    const ValueLayout& layout = value.layout;
+    if (layout.is_plain()) return {};
+    const auto& shape = value.type.shape;
+    const bool fits = value.storage == Storage::Arena && value.type.is_tensor() && shape && shape->size() >= 3;
+    int64_t channels = 0;
+    for (const int64_t part : layout.segments) {
+      if (part < 1 || part > kMostChannels) return invalid_model("value {} has a segment of {} channels", v, part);
+      channels += part;
+    }
+    const bool adds_up = layout.segments.empty() || (fits && (*shape)[1].equals(channels));
+    if (!fits || !adds_up || layout.border > kMostBorder)
+      return invalid_model("value {} cannot have the layout {}", v, layout_text(layout));
+    return {};
+  }
+
+  Status must_be_plain(PlanValueId v, const char* what) const {
+    if (v == kNoValue || !in_range(v) || plan_.values[static_cast<size_t>(v)].layout.is_plain()) return {};
+    return invalid_model("value {} is {}, so it must be plain", v, what);
   }
 
   Status check_entries() {
@@ -107,9 +136,14 @@ class PlanCheck {
       if (input.default_slot < -1 || input.default_slot >= static_cast<int64_t>(slots_))
         return invalid_model("an input has the default slot {}, there are {}", input.default_slot, slots_);
       TN_RETURN_IF_ERROR(define(input.value));
+      TN_RETURN_IF_ERROR(must_be_plain(input.value, "an input"));
     }
+    if (!plan_.late_dims.empty() && place_ != Place::Program) return invalid_model("only programs have run-time dims");
     if (!plan_.captures.empty() && place_ != Place::Body) return invalid_model("only bodies may capture values");
-    for (const Capture& capture : plan_.captures) TN_RETURN_IF_ERROR(define(capture.inner));
+    for (const Capture& capture : plan_.captures) {
+      TN_RETURN_IF_ERROR(define(capture.inner));
+      TN_RETURN_IF_ERROR(must_be_plain(capture.inner, "captured"));
+    }
     return {};
   }
 
@@ -118,7 +152,10 @@ class PlanCheck {
     for (const PlanValueId v : step.inputs)
       if (v != kNoValue) TN_RETURN_IF_ERROR(read(v));
     for (const auto& body : step.bodies) {
-      for (const Capture& capture : body->captures) TN_RETURN_IF_ERROR(read(capture.outer));
+      for (const Capture& capture : body->captures) {
+        TN_RETURN_IF_ERROR(read(capture.outer));
+        TN_RETURN_IF_ERROR(must_be_plain(capture.outer, "captured"));
+      }
       TN_RETURN_IF_ERROR(PlanCheck(*body, Place::Body, slots_).check());
     }
     for (const PlanValueId v : step.outputs)
@@ -154,12 +191,12 @@ Status check_entry(const Program& program, size_t slot) {
 
 }  // namespace
 
-Status check_exactness(const Program& program, const KindOfFamily& kind_of_family) {
-  if (!kind_of_family) return {};
+Status check_exactness(const Program& program, const FindFamilyFacts& family_facts) {
+  if (!family_facts) return {};
   for (const WeightEntry& entry : program.weight_program) {
     if (!entry.expression) continue;
     for (const Step& step : entry.expression->steps)
-      if (kind_of_family(step.family) != FamilyKind::Exact)
+      if (const auto facts = family_facts(step.family); !facts || !facts->exact)
         return invalid_model("slot {}: weights may not be computed by the kernel family '{}', which is not exact",
                              entry.slot, step.family);
   }

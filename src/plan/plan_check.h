@@ -13,7 +13,7 @@ Status check_program(const Program& program);
 
 // Refuses a weight program with a step whose results may differ from machine to machine. Checks nothing without a
 // function that knows.
-Status check_exactness(const Program& program, const KindOfFamily& kind_of_family);
+Status check_exactness(const Program& program, const FindFamilyFacts& family_facts);
 
 // Whether a step can be run at all: its kernel family, parameters, sub-plans, and the inputs and outputs that its op
 // always has belong together. Kernels and rules rely on it.

@@ -5,13 +5,20 @@
 #include <algorithm>
 
 #include "providers/cpu/kernel.h"
+#include "providers/external/provider.h"
 #include "providers/reference/kernel.h"
 
 namespace tenon {
 
 const KernelFamily* find_family(std::string_view name) {
   if (name.starts_with("cpu/")) return find_cpu_family(name);
+  if (name.starts_with("external/")) return find_external_family(name);
   return find_reference_family(name);
+}
+
+int version_of_family(std::string_view name) {
+  const KernelFamily* family = find_family(name);
+  return family ? family->version : 1;
 }
 
 Result<BoundKernel> bind_kernel(const KernelFamily& family, const BindRequest& request,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
@@ -11,6 +12,7 @@
 #include "base/memory.h"
 #include "base/thread_pool.h"
 #include "ops/op.h"
+#include "plan/layout.h"
 #include "tensor/value.h"
 
 namespace tenon {
@@ -148,6 +150,8 @@ struct BindRequest {
   const Params& params;
   std::span<const TensorView> inputs, outputs;  // dtypes and dims; absent ones are undefined
   Isa isa;
+  // By input and output; empty: all are plain. Only families that take blocked values see others.
+  std::span<const ValueLayout> input_layouts{}, output_layouts{};
 };
 
 // What binding decides, once for a tuple of shapes.
@@ -163,6 +167,9 @@ struct Variant {
   KernelFunction run = nullptr;
   // Says why it cannot run the step, or what it decided. Null: it takes every step and has nothing to decide.
   Result<KernelState> (*bind)(const BindRequest&) = nullptr;
+  // A run may have smaller extents than those it was bound for: it reads dims anew each time. True for all that have
+  // nothing to decide.
+  bool reads_dims = false;
 };
 
 // Kernels that compute the same from the same parameters, weights and layouts.
@@ -171,6 +178,8 @@ struct KernelFamily {
   std::span<const Variant> variants{};  // in order of preference; the first that takes the step runs it
   // Grows when steps that were compiled before mean something else.
   int version = 1;
+  // Its values may have other layouts than plain; BindRequest tells which.
+  bool takes_blocked = false;
   // The kernel sees sub-byte elements one per byte; whoever calls it unpacks and packs around it.
   bool one_element_per_byte = false;
   // The kernel looks at every element of its inputs and calls note_not_finite when one is NaN or infinite.
@@ -181,6 +190,20 @@ struct KernelFamily {
 
 // Null when no provider has it.
 const KernelFamily* find_family(std::string_view name);
+// The version of a family, which steps that are made for it carry; 1 when there is none.
+int version_of_family(std::string_view name);
+
+// Somebody who computes whole parts of models, from blobs that a compiler of theirs made. Called from any thread, by
+// several runs at once.
+struct ExternalProvider {
+  std::string name;
+  // Makes what runs from a blob. The blob stays as long as the result is run, not as long as the result itself.
+  std::function<Result<std::shared_ptr<void>>(std::span<const std::byte> blob)> open;
+  // Computes all outputs from the inputs, which are lent for the call.
+  std::function<Status(void* opened, std::span<const Value> inputs, std::span<Value> outputs)> run;
+};
+// For all sessions of the process, for good. Refuses a name that is taken.
+Status register_external_provider(ExternalProvider provider);
 
 // A kernel that is ready to be called with tensors of certain shapes.
 struct BoundKernel {

@@ -13,10 +13,9 @@ constexpr int kMostThreads = 64;
 
 }  // namespace
 
-FamilyKind kind_of_family(std::string_view name) {
+std::optional<FamilyFacts> family_facts(std::string_view name) {
   const KernelFamily* family = find_family(name);
-  if (!family) return FamilyKind::Unknown;
-  return family->exact ? FamilyKind::Exact : FamilyKind::Known;
+  return family ? std::optional(FamilyFacts{family->version, family->exact}) : std::nullopt;
 }
 
 Result<std::unique_ptr<const WeightProgram>> WeightProgram::make(std::shared_ptr<const Program> program) {

@@ -11,7 +11,7 @@
 namespace tenon {
 
 // What this runtime says of a kernel family, for reading and making programs.
-FamilyKind kind_of_family(std::string_view family);
+std::optional<FamilyFacts> family_facts(std::string_view family);
 
 // Computes the slots of a program from its sources. Immutable and so thread-safe.
 class WeightProgram {

@@ -146,7 +146,7 @@ class WeightsFile:
 class Program:
     def __init__(self, data):
         self.bytes = Bytes(data)
-        assert self.bytes.u32() == 2
+        assert self.bytes.u32() == 3
         self.strings = self.bytes.string_table()
         b = self.bytes
         self.plan = self.read_plan()
@@ -173,24 +173,29 @@ class Program:
     def read_plan(self):
         b = self.bytes
         return {
-            "values": b.list(lambda: (self.type(), b.u8(), b.i32())),
+            "values": b.list(lambda: (self.type(), b.u8(), b.i32(), self.layout())),
             "inputs": b.list(lambda: (b.i32(), b.i32(), self.text())),
             "captures": b.list(lambda: (b.i32(), b.i32())),
+            "late_dims": b.list(lambda: (self.text(), ["quarters", "doublings"][b.u8()])),
             "steps": b.list(self.step),
             "outputs": b.list(lambda: (b.i32(), self.text())),
         }
 
+    def layout(self):
+        b = self.bytes
+        return (b.u8(), b.list(b.i64)) if b.u8() else None
+
     def step(self):
         b = self.bytes
         return {
-            "family": self.text(), "op": self.text(), "params": b.block(), "inputs": b.list(b.i32),
+            "family": self.text(), "version": b.number("H"), "op": self.text(), "params": b.block(), "inputs": b.list(b.i32),
             "outputs": b.list(b.i32), "bodies": b.list(self.read_plan),
         }  # fmt: skip
 
 
 def debug_map(data):
     section = Bytes(data)
-    assert section.u32() == 2
+    assert section.u32() == 3
     strings = section.string_table()
     names = [strings[i] for i in section.list(section.u32)]
     section.finish()

@@ -37,13 +37,18 @@ def test_program(weights):
     plan = program.plan
     assert [name for _, _, name in plan["inputs"]] == ["c", "data", "list"]
     assert [default for _, default, _ in plan["inputs"]] == [-1, 0, -1]
-    assert [name for _, name in plan["outputs"]] == ["z", "t", "t again"]
-    assert [step["op"] for step in plan["steps"]] == ["Relu", "If", "Clip"]
-    assert [step["family"] for step in plan["steps"]] == ["reference/Relu", "control/If", "reference/Clip"]
+    assert [name for _, name in plan["outputs"]] == ["z", "t", "t again", "back"]
+    assert [step["op"] for step in plan["steps"]] == ["Relu", "If", "Clip", "Reshape", "Reorder", "Reorder"]
+    assert [step["family"] for step in plan["steps"]] == [
+        "reference/Relu", "control/If", "reference/Clip", "reference/Reshape", "cpu/Reorder", "cpu/Reorder",
+    ]  # fmt: skip
+    assert {step["version"] for step in plan["steps"]} == {1}
+    assert plan["late_dims"] == [("batch", "quarters")]
+    assert plan["values"][8][3] == (1, [24, 16])
     assert plan["steps"][2]["inputs"] == [3, -1, 4]
     assert plan["values"][1][0] == ("tensor", "float", ["batch", 2], None)
     assert plan["values"][2][0] == ("sequence", "undefined", None, ("tensor", "int64", None, None))
-    assert plan["values"][4] == (("tensor", "float16", [2], None), 1, 1)
+    assert plan["values"][4] == (("tensor", "float16", [2], None), 1, 1, None)
     assert plan["values"][5][0][2] == ["batch", "floor(2*batch + 1, 3)"]
     then, otherwise = plan["steps"][1]["bodies"]
     assert then["captures"] == otherwise["captures"] == [(3, 0)]
@@ -68,9 +73,9 @@ def test_debug_maps_name_every_value_and_step(weights):
     needed += sum(names_needed(slot["expression"], True) for slot in program.slots if slot["expression"])
     first, second = (weights.debug_maps[model["debug_map"]] for model in weights.models)
     assert len(first) == len(second) == needed
-    assert first[:7] == ["c", "data", "list", "hidden", "scale", "z", "t"]
-    assert (first[7], second[7]) == ("first", "other origin")
-    assert first[8] == "choose" and first[-1] == "packed"
+    assert first[:10] == ["c", "data", "list", "hidden", "scale", "z", "t", "image", "blocks", "back"]
+    assert (first[10], second[10]) == ("first", "other origin")
+    assert first[11] == "choose" and first[-1] == "packed"
 
 
 def test_packed_tensors(weights):

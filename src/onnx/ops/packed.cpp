@@ -12,4 +12,10 @@ void onnx_mapping<OpId::PackedMatMul>(OnnxMap&) {}
 template <>
 void onnx_mapping<OpId::PackedConv>(OnnxMap&) {}
 
+template <>
+void onnx_mapping<OpId::Reorder>(OnnxMap&) {}
+
+template <>
+void onnx_mapping<OpId::External>(OnnxMap&) {}
+
 }  // namespace tenon

@@ -161,9 +161,10 @@ class DepthwiseConv {
 
 Result<KernelState> bind_conv_depthwise(const BindRequest& request) {
   const auto& p = request.params.get<PackedConvParams>();
-  if (p.layout != kDepthwiseLayout) return error(Code::Unsupported, "its weights are not packed for depthwise kernels");
+  if (p.layout != PackedLayout::Depthwise)
+    return error(Code::Unsupported, "its weights are not packed for depthwise kernels");
   if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
-  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  const FusedActivation& activation = p.activation;
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
   if (shape.taps > kMostTaps)
     return error(Code::Unsupported, "its window has {} positions; this is for at most {}", shape.taps, kMostTaps);

@@ -195,9 +195,10 @@ class PlaneConv {
 
 Result<KernelState> bind_conv_planes(const BindRequest& request) {
   const auto& p = request.params.get<PackedConvParams>();
-  if (p.layout == kDepthwiseLayout) return error(Code::Unsupported, "its weights are packed for depthwise kernels");
+  if (p.layout == PackedLayout::Depthwise)
+    return error(Code::Unsupported, "its weights are packed for depthwise kernels");
   if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
-  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  const FusedActivation& activation = p.activation;
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
   auto conv = std::make_shared<PlaneConv>(shape, activation, request.isa);
   const int64_t scratch = conv->scratch_bytes(), chunks = conv->chunks();

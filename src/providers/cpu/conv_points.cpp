@@ -105,9 +105,10 @@ class PointConv {
 
 Result<KernelState> bind_conv_points(const BindRequest& request) {
   const auto& p = request.params.get<PackedConvParams>();
-  if (p.layout == kDepthwiseLayout) return error(Code::Unsupported, "its weights are packed for depthwise kernels");
+  if (p.layout == PackedLayout::Depthwise)
+    return error(Code::Unsupported, "its weights are packed for depthwise kernels");
   if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
-  TN_ASSIGN_OR_RETURN(const FusedActivation activation, fused_activation(p.activation));
+  const FusedActivation& activation = p.activation;
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
   if (shape.out_plane() >= kMostPositions)
     return error(Code::Unsupported, "it has {} output positions; this is for fewer than {}", shape.out_plane(),

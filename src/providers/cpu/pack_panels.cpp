@@ -76,20 +76,17 @@ bool pack_columns(const PackJob& job, int64_t first, int64_t last, int64_t begin
   return not_finite;
 }
 
-}  // namespace
-
-namespace {
-
-// One weight, whose outputs begin at output `first` of all.
-void pack_weight(KernelContext& c, const TensorView& w, int64_t first_output) {
+Status run_pack_panels(KernelContext& c) {
   const auto& p = c.params<PackPanelsParams>();
-  const TensorView& out = c.out(0);
-  const bool kn = p.source == "kn";
+  const TensorView &w = c.in(0), &out = c.out(0);
+  if (out.size() == 0) return {};
+  if (c.has(1) && has_not_finite(c.in(1))) c.services().note_not_finite();
+  const bool kn = p.source == WeightOrder::DepthFirst;
   PackJob job;
   job.from = w.as<float>().data();
-  job.scale = c.has(1) ? c.in(1).as<float>().data() + first_output : nullptr;
-  job.to = out.as<float>().data() + first_output * out.dims[out.dims.size() - 2];
-  job.groups = p.layout == kDepthwiseLayout ? 1 : p.groups;
+  job.scale = c.has(1) ? c.in(1).as<float>().data() : nullptr;
+  job.to = out.as<float>().data();
+  job.groups = p.layout == PackedLayout::Depthwise ? 1 : p.groups;
   job.columns = w.dims[kn ? 1 : 0] / job.groups;
   job.depth = out.dims[out.dims.size() - 2];
   job.streaming = out.bytes() >= kStreamedBytes && reinterpret_cast<uintptr_t>(job.to) % 64 == 0;
@@ -106,28 +103,12 @@ void pack_weight(KernelContext& c, const TensorView& w, int64_t first_output) {
                                         std::min(job.depth, begin + depth_block)))
       c.services().note_not_finite();
   });
+  return {};
 }
-
-}  // namespace
-
-namespace {
 
 Result<KernelState> bind_pack_panels(const BindRequest& request) {
   // The table lives as long as the program.
   return KernelState{{std::shared_ptr<const void>(), &pack_kernels(request.isa)}};
-}
-
-Status run_pack_panels(KernelContext& c) {
-  if (c.out(0).size() == 0) return {};
-  if (c.has(1) && has_not_finite(c.in(1))) c.services().note_not_finite();
-  const size_t axis = c.params<PackPanelsParams>().source == "kn" ? 1 : 0;
-  int64_t first = 0;
-  for (size_t i = 0; i < c.input_count(); ++i) {
-    if (i == 1) continue;
-    if (c.in(i).size() > 0) pack_weight(c, c.in(i), first);
-    first += c.in(i).dims[axis];
-  }
-  return {};
 }
 
 }  // namespace

@@ -14,43 +14,63 @@ namespace {
 // second-level cache.
 constexpr int64_t kRowBlock = 84;
 
+// The columns that one weight makes, cut into blocks of panels.
+struct Part {
+  size_t product = 0;
+  int64_t columns = 0, panels = 0;
+  int64_t first_block = 0;  // among the blocks of all parts
+};
+
 struct MatMulState {
   FusedActivation activation;
   const TileTable* table = nullptr;
   FinishFunction finish = nullptr;
+  std::vector<Part> parts;  // those with results that are wanted
+  int64_t blocks = 0;       // of all parts
+
+  const Part& part_of(int64_t block) const {
+    return *std::prev(std::ranges::upper_bound(parts, block, {}, &Part::first_block));
+  }
 };
 
+int64_t row_count(const TensorView& x, int64_t k) {
+  return k > 0 ? x.size() / k : count_of(x.dims.first(x.dims.size() - 1));
+}
+
 Result<KernelState> bind_packed_matmul(const BindRequest& request) {
-  TN_ASSIGN_OR_RETURN(const FusedActivation activation,
-                      fused_activation(request.params.get<PackedMatMulParams>().activation));
-  const int64_t elements = count_of(request.outputs[0].dims);
-  const int64_t rows = elements > 0 ? elements / request.params.get<PackedMatMulParams>().n : 0;
-  const int64_t panels = ceil_div(request.params.get<PackedMatMulParams>().n, kPanelWidth);
-  return KernelState{std::make_shared<MatMulState>(activation, &tile_table(request.isa), finish_function(request.isa)),
-                     std::min(rows, kRowBlock) * kPanelBlock * kPanelWidth * int64_t{sizeof(float)},
-                     ceil_div(rows, kRowBlock) * ceil_div(panels, kPanelBlock)};
+  const auto& p = request.params.get<PackedMatMulParams>();
+  auto state = std::make_shared<MatMulState>(p.activation, &tile_table(request.isa), finish_function(request.isa));
+  for (size_t i = 0; i < request.outputs.size(); ++i) {
+    if (request.outputs[i].dtype == DType::Undefined || p.columns[i] == 0) continue;
+    const int64_t panels = ceil_div(p.columns[i], kPanelWidth);
+    state->parts.push_back({i, p.columns[i], panels, state->blocks});
+    state->blocks += ceil_div(panels, kPanelBlock);
+  }
+  const int64_t rows = row_count(request.inputs[0], p.k), chunks = ceil_div(rows, kRowBlock) * state->blocks;
+  return KernelState{std::move(state), std::min(rows, kRowBlock) * kPanelBlock * kPanelWidth * int64_t{sizeof(float)},
+                     chunks};
 }
 
 Status run_packed_matmul(KernelContext& c) {
-  const auto& p = c.params<PackedMatMulParams>();
   const auto& state = c.state<MatMulState>();
-  if (c.out(0).size() == 0) return {};
-  const float *x = c.in(0).as<float>().data(), *packed = c.in(1).as<float>().data();
-  const float* bias = c.has(2) ? c.in(2).as<float>().data() : nullptr;
-  float* y = c.out(0).as<float>().data();
+  const int64_t k = c.params<PackedMatMulParams>().k;
+  const float* x = c.in(0).as<float>().data();
   const FusedActivation activation = with_given_bounds(c, state.activation);
-  const int64_t rows = c.out(0).size() / p.n, panels = ceil_div(p.n, kPanelWidth);
-  const int64_t row_blocks = ceil_div(rows, kRowBlock), panel_blocks = ceil_div(panels, kPanelBlock);
+  const int64_t rows = row_count(c.in(0), k), row_blocks = ceil_div(rows, kRowBlock);
 
-  c.parallel_for(row_blocks * panel_blocks, [&](int64_t chunk) {
-    const int64_t row = chunk % row_blocks * kRowBlock, row_count = std::min(kRowBlock, rows - row);
-    const int64_t panel = chunk / row_blocks * kPanelBlock, panel_count = std::min(kPanelBlock, panels - panel);
-    const int64_t column = panel * kPanelWidth, columns = std::min(panel_count * kPanelWidth, p.n - column);
-    float* sums = c.scratch<float>();
-    multiply_panels(*state.table, x + row * p.k, row_count, p.k, packed + panel * p.k * kPanelWidth, panel_count, sums);
-    const Finish how{bias ? bias + column : nullptr, 1, activation};
-    for (int64_t i = 0; i < row_count; ++i)
-      state.finish(sums + i * kPanelBlock * kPanelWidth, y + (row + i) * p.n + column, columns, how);
+  c.parallel_for(row_blocks * state.blocks, [&](int64_t chunk) {
+    const int64_t row = chunk % row_blocks * kRowBlock, count = std::min(kRowBlock, rows - row);
+    const Part& part = state.part_of(chunk / row_blocks);
+    const int64_t panel = (chunk / row_blocks - part.first_block) * kPanelBlock;
+    const int64_t panels = std::min(kPanelBlock, part.panels - panel);
+    const int64_t column = panel * kPanelWidth, columns = std::min(panels * kPanelWidth, part.columns - column);
+    const size_t weight = packed_weight_input(part.product), bias = packed_bias_input(part.product);
+    float *sums = c.scratch<float>(), *y = c.out(part.product).as<float>().data() + row * part.columns + column;
+    const float* packed = c.in(weight).as<float>().data() + panel * k * kPanelWidth;
+    multiply_panels(*state.table, x + row * k, count, k, packed, panels, sums);
+    const Finish how{c.has(bias) ? c.in(bias).as<float>().data() + column : nullptr, 1, activation};
+    for (int64_t i = 0; i < count; ++i)
+      state.finish(sums + i * kPanelBlock * kPanelWidth, y + i * part.columns, columns, how);
   });
   return {};
 }
@@ -58,7 +78,7 @@ Status run_packed_matmul(KernelContext& c) {
 }  // namespace
 
 std::span<const Variant> packed_matmul_variants() {
-  static constexpr Variant kVariants[] = {{"tiles", run_packed_matmul, bind_packed_matmul}};
+  static constexpr Variant kVariants[] = {{"tiles", run_packed_matmul, bind_packed_matmul, true}};
   return kVariants;
 }
 

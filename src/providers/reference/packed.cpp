@@ -53,56 +53,51 @@ int64_t packed_index(int64_t n, int64_t k, int64_t depth) {
   return (n / kPanelWidth * depth + k) * kPanelWidth + n % kPanelWidth;
 }
 
-// The outputs of one weight, from output `first` of all on.
-void pack_weight(KernelContext& c, const TensorView& weight, int64_t first) {
+Status run_pack_panels(KernelContext& c) {
   const auto& p = c.params<PackPanelsParams>();
-  const bool kn = p.source == "kn";
-  const auto from = weight.as<float>();
-  const auto to = c.out(0).as<float>();
-  if (from.empty()) return;
-  const int64_t groups = p.layout == kDepthwiseLayout ? 1 : p.groups;
+  const bool kn = p.source == WeightOrder::DepthFirst;
+  const TensorView& weight = c.in(0);
+  const auto from = weight.as<float>(), to = c.out(0).as<float>();
+  std::fill(to.begin(), to.end(), 0.0f);
+  if (from.empty()) return {};
+  const int64_t groups = p.layout == PackedLayout::Depthwise ? 1 : p.groups;
   const int64_t outputs = weight.dims[kn ? 1 : 0], depth = c.out(0).dims[c.out(0).dims.size() - 2];
   const int64_t columns = outputs / groups, group_size = static_cast<int64_t>(to.size()) / groups;
   WorkMeter meter;
   for (int64_t n = 0; n < outputs; ++n) {
-    const float scale = c.has(1) ? c.in(1).as<float>()[static_cast<size_t>(first + n)] : 1.0f;
+    const float scale = c.has(1) ? c.in(1).as<float>()[static_cast<size_t>(n)] : 1.0f;
     meter.spend(depth);
     for (int64_t k = 0; k < depth; ++k) {
       const float value = from[static_cast<size_t>(kn ? k * outputs + n : n * depth + k)];
-      const int64_t at = n / columns * group_size + packed_index(first + n % columns, k, depth);
+      const int64_t at = n / columns * group_size + packed_index(n % columns, k, depth);
       to[static_cast<size_t>(at)] = c.has(1) ? value * scale : value;
     }
-  }
-}
-
-Status run_pack_panels(KernelContext& c) {
-  const auto to = c.out(0).as<float>();
-  std::fill(to.begin(), to.end(), 0.0f);
-  int64_t first = 0;
-  for (size_t i = 0; i < c.input_count(); ++i) {
-    if (i == 1) continue;
-    pack_weight(c, c.in(i), first);
-    first += c.in(i).dims[c.params<PackPanelsParams>().source == "kn" ? 1 : 0];
   }
   return {};
 }
 
-Status run_packed_matmul(KernelContext& c) {
+void multiply_one(KernelContext& c, size_t product, const FusedActivation& activation) {
   const auto& p = c.params<PackedMatMulParams>();
-  TN_ASSIGN_OR_RETURN(FusedActivation activation, fused_activation(p.activation));
-  activation = with_given_bounds(c, activation);
-  const float *x = c.in(0).as<float>().data(), *packed = c.in(1).as<float>().data();
-  const auto y = c.out(0).as<float>();
-  const int64_t rows = p.n == 0 ? 0 : static_cast<int64_t>(y.size()) / p.n;
+  const size_t weight = packed_weight_input(product), bias = packed_bias_input(product);
+  const int64_t columns = p.columns[product];
+  const float *x = c.in(0).as<float>().data(), *packed = c.in(weight).as<float>().data();
+  const auto y = c.out(product).as<float>();
+  const int64_t rows = columns == 0 ? 0 : static_cast<int64_t>(y.size()) / columns;
   WorkMeter meter;
   for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t n = 0; n < p.n; ++n) {
-      double sum = c.has(2) ? c.in(2).as<float>()[static_cast<size_t>(n)] : 0;
+    for (int64_t n = 0; n < columns; ++n) {
+      double sum = c.has(bias) ? c.in(bias).as<float>()[static_cast<size_t>(n)] : 0;
       meter.spend(p.k + 1);
       for (int64_t k = 0; k < p.k; ++k) sum += double{x[i * p.k + k]} * packed[packed_index(n, k, p.k)];
-      y[static_cast<size_t>(i * p.n + n)] = static_cast<float>(activate(activation, sum));
+      y[static_cast<size_t>(i * columns + n)] = static_cast<float>(activate(activation, sum));
     }
   }
+}
+
+Status run_packed_matmul(KernelContext& c) {
+  const FusedActivation activation = with_given_bounds(c, c.params<PackedMatMulParams>().activation);
+  for (size_t i = 0; i < c.output_count(); ++i)
+    if (c.wants(i)) multiply_one(c, i, activation);
   return {};
 }
 
@@ -110,7 +105,7 @@ Status run_packed_matmul(KernelContext& c) {
 Result<Doubles> unpacked_weights(KernelContext& c, int64_t depth) {
   const auto& p = c.params<PackedConvParams>();
   const float* packed = c.in(1).as<float>().data();
-  const int64_t groups = p.layout == kDepthwiseLayout ? 1 : p.conv.group;
+  const int64_t groups = p.layout == PackedLayout::Depthwise ? 1 : p.conv.group;
   const int64_t columns = p.output_channels / groups, group_size = c.in(1).size() / groups;
   TN_ASSIGN_OR_RETURN(Doubles w, Doubles::filled({p.output_channels, depth}, 0.0, c.budget()));
   for (int64_t n = 0; n < p.output_channels; ++n)
@@ -122,8 +117,7 @@ Result<Doubles> unpacked_weights(KernelContext& c, int64_t depth) {
 
 Status run_packed_conv(KernelContext& c) {
   const auto& p = c.params<PackedConvParams>();
-  TN_ASSIGN_OR_RETURN(FusedActivation activation, fused_activation(p.activation));
-  activation = with_given_bounds(c, activation);
+  const FusedActivation activation = with_given_bounds(c, p.activation);
   const TensorView& out = c.out(0);
   if (out.size() == 0) return {};
   const int64_t channels = c.in(0).dims[1] / p.conv.group;

@@ -287,7 +287,9 @@ json describe_plan(const ModelRecord& model) {
     for (const Refusal& refusal : variant.refusals)
       steps.back()["refused"].push_back({{"variant", refusal.variant}, {"reason", refusal.reason}});
   }
-  return {{"model", model.name}, {"steps", std::move(steps)}};
+  json late = json::array();
+  for (const LateDim& dim : plan.late_dims) late.push_back(dim.symbol);
+  return {{"model", model.name}, {"steps", std::move(steps)}, {"late_dims", std::move(late)}};
 }
 
 Status add_section(const Image& image, std::string_view section, json& result) {

@@ -33,5 +33,8 @@ void tn_string_release(char* text) { std::free(text); }
 tn_code tn_status_code(const tn_status* status) { return status ? status->code : TN_OK; }
 const char* tn_status_message(const tn_status* status) { return status ? status->message.c_str() : ""; }
 void tn_status_release(tn_status* status) { delete status; }
+tn_status* tn_status_create(tn_code code, const char* message) {
+  return code == TN_OK ? nullptr : new tn_status{code, message ? message : ""};
+}
 
 }  // extern "C"

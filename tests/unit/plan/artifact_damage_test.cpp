@@ -99,9 +99,9 @@ TEST(DamagedArtifact, OtherFilesAreRefusedWithTheReason) {
 TEST(DamagedArtifact, AnUnknownFamilyIsNamed) {
   const std::string bytes = sample_artifact().write();
   const Status status =
-      open_bytes(bytes, {.kind_of_family =
+      open_bytes(bytes, {.family_facts =
                              [](std::string_view name) {
-                               return name == "reference/Mul" ? FamilyKind::Unknown : FamilyKind::Exact;
+                               return name == "reference/Mul" ? std::nullopt : std::optional(FamilyFacts{1, true});
                              }})
           .status();
   EXPECT_EQ(status.code(), Code::Incompatible);

@@ -74,18 +74,19 @@ TEST(ProgramBytes, NamesThatOnlyMessagesUseAreNotInTheKey) {
 
 TEST(ProgramBytes, AWeightProgramUsesExactFamiliesOnly) {
   const std::string bytes = program_to_bytes(sample_program());
-  const auto kind = [](FamilyKind of_cast) {
-    return [of_cast](std::string_view family) { return family == "reference/Cast" ? of_cast : FamilyKind::Exact; };
+  const auto cast_is_exact = [](bool exact) {
+    return
+        [exact](std::string_view family) { return std::optional(FamilyFacts{1, family != "reference/Cast" || exact}); };
   };
-  EXPECT_TRUE(program_from_bytes(bytes, {}, kind(FamilyKind::Exact)).ok());
-  const Status refusal = program_from_bytes(bytes, {}, kind(FamilyKind::Known)).status();
+  EXPECT_TRUE(program_from_bytes(bytes, {}, cast_is_exact(true)).ok());
+  const Status refusal = program_from_bytes(bytes, {}, cast_is_exact(false)).status();
   EXPECT_EQ(refusal.code(), Code::InvalidModel);
   EXPECT_NE(refusal.message().find("slot 1: weights may not be computed by the kernel family 'reference/Cast'"),
             std::string::npos)
       << refusal.message();
   // In a plan it may be anything that is there.
   const auto mul_is_known = [](std::string_view family) {
-    return family == "reference/Mul" ? FamilyKind::Known : FamilyKind::Exact;
+    return std::optional(FamilyFacts{1, family != "reference/Mul"});
   };
   EXPECT_TRUE(program_from_bytes(bytes, {}, mul_is_known).ok());
 }
@@ -183,11 +184,81 @@ TEST(ProgramBytes, UnknownNamesAreIncompatible) {
     EXPECT_NE(status.message().find("compile the model again"), std::string::npos);
   }
   const auto read = program_from_bytes(bytes, {}, [](std::string_view family) {
-    return family == "reference/Clip" ? FamilyKind::Unknown : FamilyKind::Exact;
+    return family == "reference/Clip" ? std::nullopt : std::optional(FamilyFacts{1, true});
   });
   EXPECT_EQ(read.status().code(), Code::Incompatible);
   EXPECT_NE(read.status().message().find("reference/Clip"), std::string::npos);
   EXPECT_NE(read.status().message().find("compile the model again"), std::string::npos);
+}
+
+TEST(ProgramBytes, AnotherVersionOfAFamilyIsIncompatible) {
+  Program program = sample_program();
+  program.plan.steps[2].family_version = 7;
+  const std::string bytes = program_to_bytes(program);
+  EXPECT_NE(plan_key(program), plan_key(sample_program()));
+  const auto clip_has_version = [](int version) {
+    return [version](std::string_view family) {
+      return std::optional(FamilyFacts{family == "reference/Clip" ? version : 1, true});
+    };
+  };
+  const auto read = program_from_bytes(bytes, {}, clip_has_version(7));
+  ASSERT_TRUE(read.ok()) << read.status().to_string();
+  EXPECT_EQ((*read)->plan.steps[2].family_version, 7);
+  for (const int version : {1, 6, 8}) {
+    const Status status = program_from_bytes(bytes, {}, clip_has_version(version)).status();
+    EXPECT_EQ(status.code(), Code::Incompatible);
+    EXPECT_NE(status.message().find("version 7 of the kernel family 'reference/Clip'"), std::string::npos)
+        << status.to_string();
+    EXPECT_NE(status.message().find("compile the model again"), std::string::npos);
+  }
+}
+
+// x in blocks between two reorders.
+Program blocked_program(ValueLayout layout, Shape shape = {kBatch, 40, 7, 5}) {
+  Program program;
+  program.plan.values = {arena_value("x", DType::Float32, shape), arena_value("", DType::Float32, shape),
+                         arena_value("y", DType::Float32, shape)};
+  program.plan.values[1].layout = std::move(layout);
+  program.plan.inputs = {{0, -1}};
+  program.plan.steps = {make_step(OpId::Reorder, {0}, {1}, ""), make_step(OpId::Reorder, {1}, {2}, "")};
+  for (Step& step : program.plan.steps) step.family = "cpu/Reorder";
+  program.plan.outputs = {2};
+  program.plan.output_names = {"y"};
+  return program;
+}
+
+TEST(ProgramBytes, LayoutsReadBack) {
+  using Kind = ValueLayout::Kind;
+  for (const ValueLayout& layout : {ValueLayout{}, ValueLayout{Kind::Blocked16}, ValueLayout{Kind::Blocked16, 3},
+                                    ValueLayout{Kind::Blocked16, 1, {24, 16}}}) {
+    const auto read = reread(blocked_program(layout));
+    ASSERT_EQ(read->plan.values.size(), 3u);
+    EXPECT_EQ(read->plan.values[1].layout, layout) << layout_text(layout);
+  }
+}
+
+TEST(ProgramBytes, LayoutsThatCannotBeAreRefused) {
+  using Kind = ValueLayout::Kind;
+  EXPECT_EQ(refusal(blocked_program({Kind::Blocked16, 1, {24, 17}})).code(), Code::InvalidModel);
+  EXPECT_EQ(refusal(blocked_program({Kind::Blocked16, 1, {40, 0}})).code(), Code::InvalidModel);
+  EXPECT_EQ(refusal(blocked_program({Kind::Blocked16, 200})).code(), Code::InvalidModel);
+  EXPECT_EQ(refusal(blocked_program({Kind::Blocked16}, {kBatch, 40})).code(), Code::InvalidModel);
+  for (const size_t end : {0u, 2u}) {
+    Program program = blocked_program({Kind::Blocked16});
+    program.plan.values[end].layout.kind = Kind::Blocked16;
+    const Status status = refusal(program);
+    EXPECT_NE(status.message().find("must be plain"), std::string::npos) << status.to_string();
+  }
+}
+
+TEST(ProgramBytes, LateDimsReadBackAndAreInTheKey) {
+  Program program = sample_program();
+  program.plan.late_dims[0].classes = LateDim::Classes::Doublings;
+  EXPECT_NE(plan_key(program), plan_key(sample_program()));
+  const auto read = reread(program);
+  ASSERT_EQ(read->plan.late_dims.size(), 1u);
+  EXPECT_EQ(read->plan.late_dims[0].symbol, "batch");
+  EXPECT_EQ(read->plan.late_dims[0].classes, LateDim::Classes::Doublings);
 }
 
 TEST(ProgramBytes, AnotherVersionIsIncompatible) {

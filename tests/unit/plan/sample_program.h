@@ -54,7 +54,8 @@ inline std::shared_ptr<const Plan> sample_expression() {
   return std::make_shared<const Plan>(std::move(plan));
 }
 
-// z = If(c, x + w, x * w), t = x + scale; an input that has a default; an input that is a sequence.
+// z = If(c, x + w, x * w), t = x + scale; an input that has a default; an input that is a sequence; an image that is
+// stored in blocks for a while.
 inline Program sample_program() {
   Program program;
   Plan& plan = program.plan;
@@ -69,8 +70,19 @@ inline Program sample_program() {
   plan.steps = {make_step(OpId::Relu, {1}, {3}, "first"), make_step(OpId::If, {0}, {5}, "choose"),
                 make_step(OpId::Clip, {3, kNoValue, 4}, {6}, "last")};
   plan.steps[1].bodies = {sample_body(OpId::Add, "then"), sample_body(OpId::Mul, "else")};
-  plan.outputs = {5, 6, 6};
-  plan.output_names = {"z", "t", "t again"};
+  // An image by way of another layout.
+  plan.values.push_back(arena_value("image", DType::Float32, {kBatch, 40, 3}));
+  plan.values.push_back(arena_value("blocks", DType::Float32, {kBatch, 40, 3}));
+  plan.values.push_back(arena_value("back", DType::Float32, {kBatch, 40, 3}));
+  plan.values[8].layout = {ValueLayout::Kind::Blocked16, 1, {24, 16}};
+  plan.steps.push_back(make_step(OpId::Reshape, {3, 4}, {7}, "image"));
+  for (const PlanValueId v : {7, 8}) {
+    plan.steps.push_back(make_step(OpId::Reorder, {v}, {v + 1}, "reorder"));
+    plan.steps.back().family = "cpu/Reorder";
+  }
+  plan.late_dims = {{"batch", LateDim::Classes::Quarters}};
+  plan.outputs = {5, 6, 6, 9};
+  plan.output_names = {"z", "t", "t again", "back"};
   program.sources = {{"w", DType::Float32, {2}}, {"scope/s", DType::Float32, {2}}, {"words", DType::String, {3}}};
   program.weight_program = {{0, {0}, nullptr, ""}, {1, {1}, sample_expression(), "halves"}, {2, {2}, nullptr, ""}};
   program.guards = {{0, "fuse_scale", "all positive", "no"}, {2, "fold_labels", "elements", "a b c"}};

@@ -133,7 +133,7 @@ TEST(Cancellation, KernelsAskWhileTheyWork) {
 // Few results can have a depth of millions: chunks alone would be too long.
 TEST(Cancellation, DeepProductsAskWithinAChunk) {
   PackedMatMulParams p;
-  p.n = 16;
+  p.columns = {16};
   p.k = 1 << 16;
   const Case c{"PackedMatMul", {floats({1, p.k}), floats({1, p.k, 16})}, {floats({1, 16})}};
   for (const char* family : {"cpu/PackedMatMul", "reference/PackedMatMul"}) {

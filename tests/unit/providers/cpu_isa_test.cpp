@@ -21,7 +21,7 @@ TEST(CpuIsa, RefusesWhatThereIsNot) {
 TEST(CpuIsa, BelongsToABoundKernel) {
   const int64_t x[] = {1, 3}, w[] = {1, 1, 3, 16}, y[] = {1, 2};
   const TensorView inputs[] = {{DType::Float32, x}, {DType::Float32, w}}, outputs[] = {{DType::Float32, y}};
-  const Params params = Params::of(PackedMatMulParams{.n = 2, .k = 3});
+  const Params params = Params::of(PackedMatMulParams{.columns = {2}, .k = 3});
   std::vector<std::shared_ptr<const void>> states;
   for (const Isa isa : usable_isas()) {
     const auto bound = bind_kernel(*find_family("cpu/PackedMatMul"), {params, inputs, outputs, isa});

@@ -14,12 +14,13 @@ struct Case {
 PackedConvParams packed_params(const Case& t) {
   PackedConvParams p{.conv = t.conv, .output_channels = t.w[0]};
   p.conv.window.kernel_shape.assign(t.w.begin() + 2, t.w.end());
-  if (t.depthwise) p.layout = kDepthwiseLayout;
+  if (t.depthwise) p.layout = PackedLayout::Depthwise;
   return p;
 }
 
 Tensor pack(const Case& t, const Tensor& w) {
-  const PackPanelsParams p{.layout = t.depthwise ? kDepthwiseLayout : kPanelsLayout, .groups = t.conv.group};
+  const PackPanelsParams p{.layout = t.depthwise ? PackedLayout::Depthwise : PackedLayout::Panels,
+                           .groups = t.conv.group};
   return run_kernel("cpu/PackPanels", OpId::PackPanels, Params::of(p), {w});
 }
 
@@ -150,7 +151,7 @@ TEST(PackedConv, AppliesActivations) {
       const int64_t group = depthwise ? 8 : 1;
       const Case t{{1, 8, size, size}, {8, 8 / group, 3, 3}, window({}, {1, 1, 1, 1}, {}, group), depthwise};
       PackedConvParams p = packed_params(t);
-      p.activation = {"clip", -0.25f, 0.5f};
+      p.activation = {ActivationKind::Clip, -0.25f, 0.5f};
       const Tensor x = noise(t.x, 1), packed = pack(t, noise(t.w, 2)), bias = noise({8}, 3);
       const Tensor expected = convolve("reference", p, x, packed, bias);
       Tensor ones = absolute(expected);
@@ -173,7 +174,7 @@ TEST(PackedConv, RefusesOperandsThatDoNotFit) {
   p.output_channels = 40;
   EXPECT_TRUE(refused(p, {x, packed}));
   p = packed_params(t);
-  p.layout = kDepthwiseLayout;
+  p.layout = PackedLayout::Depthwise;
   EXPECT_TRUE(refused(p, {x, packed}));
   p = packed_params(t);
   p.conv.window.kernel_shape = {};

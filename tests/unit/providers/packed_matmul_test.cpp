@@ -7,7 +7,8 @@ namespace {
 constexpr int64_t kSizes[] = {0, 1, 2, 3, 5, 15, 16, 17, 31, 33, 64, 100};
 
 Tensor pack(const Tensor& w) {
-  return run_kernel("cpu/PackPanels", OpId::PackPanels, Params::of(PackPanelsParams{.source = "kn"}), {w});
+  return run_kernel("cpu/PackPanels", OpId::PackPanels, Params::of(PackPanelsParams{.source = WeightOrder::DepthFirst}),
+                    {w});
 }
 
 Tensor multiply(const std::string& provider, const PackedMatMulParams& p, const Tensor& x, const Tensor& packed,
@@ -29,7 +30,7 @@ void check(std::vector<int64_t> batch, int64_t n, int64_t k, bool biased) {
   };
   const Tensor expected = product(x, w, bias), size = product(absolute(x), absolute(w), absolute(bias));
   const Tensor packed = pack(w);
-  const PackedMatMulParams p{.n = n, .k = k};
+  const PackedMatMulParams p{.columns = {n}, .k = k};
   expect_near(multiply("reference", p, x, packed, bias), expected, size, 1);
   for_each_isa([&] { expect_near(multiply("cpu", p, x, packed, bias), expected, size, k + 1); });
 }
@@ -57,7 +58,7 @@ TEST(PackedMatMul, TakesMoreThanOneBlockOfEveryExtent) {
 
 TEST(PackedMatMul, HasTheSameBitsForAnyNumberOfThreadsAndRows) {
   const Tensor x = noise({200, 300}, 1), w = noise({300, 500}, 2), packed = pack(w), bias = noise({500}, 3);
-  const PackedMatMulParams p{.n = 500, .k = 300, .activation = {"gelu"}};
+  const PackedMatMulParams p{.columns = {500}, .k = 300, .activation = {ActivationKind::Gelu}};
   ThreadPool pool(1);
   for_each_isa([&] {
     const Tensor alone = multiply("cpu", p, x, packed, bias);
@@ -66,6 +67,31 @@ TEST(PackedMatMul, HasTheSameBitsForAnyNumberOfThreadsAndRows) {
     const Tensor result = multiply("cpu", p, row, packed, bias);
     EXPECT_EQ(std::memcmp(result.data(), alone.as<float>().data() + 7 * 500, 500 * sizeof(float)), 0);
   });
+}
+
+// Each weight gives the bits that it gives alone, whatever stands beside it.
+TEST(PackedMatMul, MultipliesSeveralWeightsAsIfEachWereAlone) {
+  const Tensor x = noise({200, 300}, 1), none;
+  const std::vector<int64_t> columns{500, 1, 0, 16, 130};
+  std::vector<Tensor> inputs{x}, weights, biases;
+  for (size_t i = 0; i < columns.size(); ++i) {
+    weights.push_back(pack(noise({300, columns[i]}, static_cast<int>(i) + 2)));
+    biases.push_back(i % 2 == 0 ? noise({columns[i]}, static_cast<int>(i) + 20) : none);
+    inputs.push_back(weights.back());
+    inputs.push_back(biases.back());
+    if (i == 0) inputs.insert(inputs.end(), 2, none);
+  }
+  ThreadPool pool(1);
+  const Params together = Params::of(PackedMatMulParams{columns, 300, {ActivationKind::Relu}});
+  for (const std::string provider : {"reference", "cpu"})
+    for_each_isa([&] {
+      const auto results =
+          run_kernel_outputs(provider + "/PackedMatMul", OpId::PackedMatMul, together, inputs, columns.size(), &pool);
+      for (size_t i = 0; i < columns.size(); ++i) {
+        const PackedMatMulParams alone{{columns[i]}, 300, {ActivationKind::Relu}};
+        EXPECT_TRUE(same_bits(results[i], multiply(provider, alone, x, weights[i], biases[i]))) << provider << i;
+      }
+    });
 }
 
 std::vector<FusedActivation> activations() {
@@ -82,8 +108,8 @@ TEST(PackedMatMul, AppliesEveryActivation) {
   const Tensor x = Tensor::of<float>({count, 1}, points);
   const Tensor packed = pack(Tensor::of<float>({1, 1}, std::vector<float>{1.0f}));
   for (const FusedActivation& a : activations()) {
-    SCOPED_TRACE(activation_name(a.kind));
-    const PackedMatMulParams p{.n = 1, .k = 1, .activation = {activation_name(a.kind), a.alpha, a.beta}};
+    SCOPED_TRACE(choice_name(a.kind));
+    const PackedMatMulParams p{.columns = {1}, .k = 1, .activation = a};
     const Tensor expected = multiply("reference", p, x, packed, {});
     for_each_isa([&] {
       const Tensor actual = multiply("cpu", p, x, packed, {});
@@ -107,13 +133,18 @@ TEST(PackedMatMul, RefusesOperandsThatDoNotFit) {
     return !output_dims(OpId::PackedMatMul, Params::of(p), inputs).ok();
   };
   const Tensor packed = pack(noise({5, 17}, 1));
-  EXPECT_FALSE(refused({.n = 17, .k = 5}, {noise({5}, 1), packed}));
-  EXPECT_TRUE(refused({.n = 17, .k = 6}, {noise({6}, 1), packed}));
-  EXPECT_TRUE(refused({.n = 33, .k = 5}, {noise({5}, 1), packed}));
-  EXPECT_TRUE(refused({.n = 17, .k = 5}, {noise({4}, 1), packed}));
-  EXPECT_TRUE(refused({.n = 17, .k = 5}, {noise({}, 1), packed}));
-  EXPECT_TRUE(refused({.n = 17, .k = 5}, {noise({5}, 1), packed, noise({16}, 1)}));
-  EXPECT_TRUE(refused({.n = 17, .k = 5, .activation = {"step"}}, {noise({5}, 1), packed}));
+  EXPECT_FALSE(refused({.columns = {17}, .k = 5}, {noise({5}, 1), packed}));
+  EXPECT_TRUE(refused({.columns = {17}, .k = 6}, {noise({6}, 1), packed}));
+  EXPECT_TRUE(refused({.columns = {33}, .k = 5}, {noise({5}, 1), packed}));
+  EXPECT_TRUE(refused({.columns = {17}, .k = 5}, {noise({4}, 1), packed}));
+  EXPECT_TRUE(refused({.columns = {17}, .k = 5}, {noise({}, 1), packed}));
+  EXPECT_TRUE(refused({.columns = {17}, .k = 5}, {noise({5}, 1), packed, noise({16}, 1)}));
+  EXPECT_TRUE(refused({.columns = {}, .k = 5}, {noise({5}, 1), packed}));
+  EXPECT_TRUE(refused({.columns = {17, 17}, .k = 5}, {noise({5}, 1), packed}));
+  const Tensor none, narrow = pack(noise({5, 3}, 1)), deep = pack(noise({6, 17}, 1));
+  EXPECT_FALSE(refused({.columns = {17, 3}, .k = 5}, {noise({5}, 1), packed, none, none, none, narrow}));
+  EXPECT_TRUE(refused({.columns = {17, 17}, .k = 5}, {noise({5}, 1), packed, none, none, none, deep}));
+  EXPECT_TRUE(refused({.columns = {17}, .k = 5}, {noise({5}, 1), packed, none, none, none, narrow}));
 }
 
 }  // namespace

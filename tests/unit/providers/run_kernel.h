@@ -50,18 +50,28 @@ class KernelRun final : public KernelServices {
   std::shared_ptr<MemoryBudget> budget_;
 };
 
-// Undefined tensors are absent inputs.
-inline Result<std::vector<int64_t>> output_dims(OpId op, const Params& params, const std::vector<Tensor>& inputs) {
+// The dims of each output. Undefined tensors are absent inputs.
+inline Result<std::vector<std::vector<int64_t>>> all_output_dims(OpId op, const Params& params,
+                                                                 const std::vector<Tensor>& inputs, size_t outputs) {
   std::vector<Type> types;
   for (const Tensor& t : inputs) types.push_back(Type::tensor(t.dtype(), to_shape(t.dims())));
   std::vector<const Type*> pointers;
   for (size_t i = 0; i < inputs.size(); ++i) pointers.push_back(inputs[i].defined() ? &types[i] : nullptr);
   NoKnowledge knowledge;
-  InferContext context(op, params, pointers, 1, knowledge);
+  InferContext context(op, params, pointers, outputs, knowledge);
   TN_RETURN_IF_ERROR(infer_op(context));
-  std::vector<int64_t> dims;
-  for (const Dim& d : *context.outputs()[0].shape) dims.push_back(d.value());
-  return dims;
+  std::vector<std::vector<int64_t>> all;
+  for (const Type& type : context.outputs()) {
+    auto& dims = all.emplace_back();
+    for (const Dim& d : *type.shape) dims.push_back(d.value());
+  }
+  return all;
+}
+
+// Of the one output.
+inline Result<std::vector<int64_t>> output_dims(OpId op, const Params& params, const std::vector<Tensor>& inputs) {
+  TN_ASSIGN_OR_RETURN(auto all, all_output_dims(op, params, inputs, 1));
+  return std::move(all[0]);
 }
 
 // What run_kernel uses at most.
@@ -81,22 +91,33 @@ inline void for_each_isa(const std::function<void()>& f) {
   isa_of_tests() = best;
 }
 
-inline Tensor run_kernel(const std::string& family, OpId op, const Params& params, const std::vector<Tensor>& inputs,
-                         ThreadPool* pool = nullptr) {
-  auto dims = output_dims(op, params, inputs);
+inline std::vector<Tensor> run_kernel_outputs(const std::string& family, OpId op, const Params& params,
+                                              const std::vector<Tensor>& inputs, size_t count,
+                                              ThreadPool* pool = nullptr) {
+  std::vector<Tensor> outputs(count);
+  auto dims = all_output_dims(op, params, inputs, count);
   EXPECT_TRUE(dims.ok()) << dims.status().to_string();
-  if (!dims.ok()) return {};
+  if (!dims.ok()) return outputs;
   KernelRun services(pool);
-  auto output = Tensor::allocate(DType::Float32, *dims, services.budget());
-  EXPECT_TRUE(output.ok());
-  // Whatever a kernel forgets to write shows.
-  for (float& x : output->as_mutable<float>()) x = std::nanf("");
-  std::vector<TensorView> in, out{output->view()};
+  std::vector<TensorView> in, out;
+  for (size_t i = 0; i < count; ++i) {
+    auto output = Tensor::allocate(DType::Float32, (*dims)[i], services.budget());
+    EXPECT_TRUE(output.ok());
+    outputs[i] = *output;
+    // Whatever a kernel forgets to write shows.
+    for (float& x : outputs[i].as_mutable<float>()) x = std::nanf("");
+    out.push_back(outputs[i].view());
+  }
   for (const Tensor& t : inputs) in.push_back(t.defined() ? t.view() : TensorView{});
   const std::vector<const Value*> boxed(in.size(), nullptr);
   const Status status = call_kernel(*find_family(family), params, in, boxed, out, services, isa_of_tests());
   EXPECT_TRUE(status.ok()) << status.to_string();
-  return *output;
+  return outputs;
+}
+
+inline Tensor run_kernel(const std::string& family, OpId op, const Params& params, const std::vector<Tensor>& inputs,
+                         ThreadPool* pool = nullptr) {
+  return run_kernel_outputs(family, op, params, inputs, 1, pool)[0];
 }
 
 // Numbers in (-1, 1) that differ from place to place; the same on every machine.

@@ -1,3 +1,4 @@
+#include "compiler/late_dims.h"
 #include "compiler/lower.h"
 #include "compiler/targets/cpu/claim.h"
 #include "compiler/targets/targets.h"
@@ -21,15 +22,25 @@ std::string exact_family_of(OpId op) {
   return family && family->exact ? fast : "reference/" + name;
 }
 
+// The claimers in phases, each of which runs to its end. What nobody claims stays with the kernels of its op, the
+// reference's in the last resort.
+const std::vector<std::vector<Rule>>& claimers() {
+  static const std::vector<std::vector<Rule>> phases = {
+      {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution()},
+      // Products merge when all have been claimed with what follows them.
+      {merge_products()},
+  };
+  return phases;
+}
+
 }  // namespace
 
 Result<LoweredModel> lower_for_cpu(const Graph& graph) {
   Graph copy = graph.clone();
   ChangeLog log;
-  // Products merge when all have been claimed with what follows them.
-  for (const Rule* rule : {&claim_products(), &merge_products()})
-    TN_RETURN_IF_ERROR(rewrite(copy, std::span(rule, 1), log));
+  for (const std::vector<Rule>& phase : claimers()) TN_RETURN_IF_ERROR(rewrite(copy, phase, log));
   TN_ASSIGN_OR_RETURN(LoweredModel lowered, lower(copy, {family_of, exact_family_of, true}));
+  lowered.program->plan.late_dims = find_late_dims(lowered.program->plan);
   lowered.misses = std::move(log.misses);
   return lowered;
 }

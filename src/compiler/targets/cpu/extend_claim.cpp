@@ -104,9 +104,9 @@ bool take_bound(Patch& patch, const GraphNode& node, size_t input, float& bound,
   return true;
 }
 
-std::optional<ActivationParams> activation_of(Patch& patch, Claim& claim, const GraphNode& node) {
+std::optional<FusedActivation> activation_of(Patch& patch, Claim& claim, const GraphNode& node) {
   const auto named = [](ActivationKind kind, float alpha = 0, float beta = 0) {
-    return ActivationParams{activation_name(kind), alpha, beta};
+    return FusedActivation{kind, alpha, beta};
   };
   switch (node.op) {
     case OpId::Relu:
@@ -148,8 +148,7 @@ bool is_arithmetic(OpId op) { return op == OpId::Mul || op == OpId::Add || op ==
 bool take(Patch& patch, Claim& claim, const GraphNode& node) {
   if (node.op == OpId::BatchNormalization) return take_normalization(patch, claim, node);
   if (is_arithmetic(node.op)) return take_arithmetic(patch, claim, node);
-  // Transposed convolutions have no kernel that takes an activation.
-  if (claim.kind == Claim::Kind::TransposedConvolution) return false;
+  if (!claim.takes_activation) return false;
   const auto activation = activation_of(patch, claim, node);
   if (activation) claim.activation = *activation;
   return activation.has_value();
@@ -158,7 +157,7 @@ bool take(Patch& patch, Claim& claim, const GraphNode& node) {
 }  // namespace
 
 void extend_claim(Patch& patch, Claim& claim) {
-  while (claim.activation.activation == ActivationParams().activation) {
+  while (claim.activation.kind == ActivationKind::None) {
     const NodeId next = only_reader(patch.graph(), claim.result);
     if (next == kNone) return;
     const GraphNode& node = patch.graph().node(next);

@@ -1,0 +1,39 @@
+#include "compiler/targets/cpu/claim.h"
+
+namespace tenon {
+
+namespace {
+
+Attempt match_convolution(Graph& graph, NodeId root) {
+  const GraphNode& node = graph.node(root);
+  if (graph.value(node.outputs[0]).folds) return Attempt::none();
+  const ValueId weight = node.inputs[1];
+  const Shape* shape = float_weight_shape(graph, weight);
+  if (!shape || shape->size() < 3 || shape->size() > 5) return Attempt::no(why_no_weight(graph, weight));
+  if (element_count(*shape).equals(0)) return Attempt::no("its weight is empty");
+  auto [patch, claim] = begin_claim(graph, root, "claim_convolution");
+  if (!is_float(graph, claim.x)) return Attempt::no("its input is not a float32 tensor");
+  if (!take_bias_input(graph, claim, node)) return Attempt::no("its bias does not depend on constants alone");
+  PackedConvParams params{.conv = node.params.get<ConvParams>(), .output_channels = (*shape)[0].value()};
+  params.conv.window.kernel_shape.clear();
+  for (size_t i = 2; i < shape->size(); ++i) params.conv.window.kernel_shape.push_back((*shape)[i].value());
+  // As many groups as channels: each channel has a filter of its own.
+  if (params.conv.group > 1 && (*shape)[1].value() == 1) params.layout = PackedLayout::Depthwise;
+  claim.rank = shape->size();
+  claim.channel_from_end = static_cast<int>(shape->size()) - 1;
+  claim.outputs = params.output_channels;
+
+  extend_claim(*patch, claim);
+  params.activation = claim.activation;
+  PackPanelsParams packing{.layout = params.layout};
+  if (params.layout == PackedLayout::Panels) packing.groups = params.conv.group;
+  const ValueId packed = patch->op(OpId::PackPanels, {weight, claim.scale}, Params::of(packing));
+  emit_kernel(*patch, claim, OpId::PackedConv, Params::of(std::move(params)), packed);
+  return Attempt::of(std::move(patch));
+}
+
+}  // namespace
+
+Rule claim_convolution() { return {"claim_convolution", {OpId::Conv}, match_convolution}; }
+
+}  // namespace tenon
