@@ -6,7 +6,7 @@ import onnx
 import tenon
 from onnx import TensorProto, helper, numpy_helper
 from oracles.peer import run_peer
-from oracles.rounding import sum_error
+from oracles.rounding import absolute, assert_sum, sum_error
 
 ONNX_TYPES = {
     np.dtype(name): getattr(TensorProto, name.upper().replace("FLOAT32", "FLOAT").replace("FLOAT64", "DOUBLE"))
@@ -51,8 +51,8 @@ def run_tenon(op_type, inputs, outputs=1, constants=(), **attributes):
     return tenon.InferenceSession(model).run(None, feeds_of(inputs, constants))
 
 
-def session_without_shapes(model, keep_ranks=False):
-    """A session of the model whose inputs have no declared extents, and no ranks unless they are kept."""
+def without_shapes(model, keep_ranks=False):
+    """The model with inputs that have no declared extents, and no ranks unless they are kept."""
     model = onnx.load_from_string(model)
     for value in model.graph.input:
         if keep_ranks:
@@ -60,7 +60,11 @@ def session_without_shapes(model, keep_ranks=False):
                 dim.dim_param = f"{value.name}_{axis}"
         else:
             value.type.tensor_type.ClearField("shape")
-    return tenon.InferenceSession(model.SerializeToString())
+    return model.SerializeToString()
+
+
+def session_without_shapes(model, keep_ranks=False):
+    return tenon.InferenceSession(without_shapes(model, keep_ranks))
 
 
 def run_onnxruntime(op_type, inputs, outputs=1, constants=(), **attributes):
@@ -88,6 +92,16 @@ def compare_with_onnxruntime(op_type, inputs, outputs=1, constants=(), **attribu
         else:
             # onnxruntime adds up in float32.
             assert_close(a, e, e.dtype if e.dtype != np.float64 else np.float32)
+
+
+def compare_sums(op_type, inputs, terms, function=None, same=None, **attributes):
+    """An op that adds up that many products, and onnxruntime: both round every term. function: attributes of what
+    follows the sum, whose slope is at most 2; same: others, that leave positive sums as they are."""
+    (y,), (theirs,) = (run(op_type, inputs, **attributes, **(function or {})) for run in (run_tenon, run_onnxruntime))
+    assert y.dtype == theirs.dtype
+    (magnitude,) = run_onnxruntime(op_type, absolute(inputs, inputs), **attributes, **(same or {}))
+    magnitude = magnitude + np.abs(theirs)  # what follows rounds, too
+    assert_sum(y, theirs.astype(np.float64), magnitude.astype(np.float64), 2 * terms * (2 if function else 1))
 
 
 def normal(rng, *shape, dtype=np.float32):

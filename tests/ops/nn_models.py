@@ -6,7 +6,7 @@ import pytest
 import tenon
 from onnx import helper
 from oracles.peer import run_peer
-from oracles.rounding import sum_error
+from oracles.rounding import absolute, assert_sum, sum_error
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 FLOATS = [np.float16, BFLOAT16, np.float32, np.float64]
@@ -58,6 +58,21 @@ def compare(op_type, feeds, outputs=1, opset=22, terms=64, **attributes):
     assert len(actual) == len(expected)
     for a, e in zip(actual, expected, strict=True):
         assert_close(a, e, terms)
+
+
+def compare_sums(op_type, feeds, terms, summed=("x", "w", "b"), opset=22, **attributes):
+    """The same for an op that adds up that many products of the inputs `summed`: both round every term."""
+    (y,) = run(op_type, feeds, opset=opset, **attributes)
+    (theirs,) = run_onnxruntime(node_model(op_type, feeds, opset=opset, **attributes), feeds)
+    assert y.dtype == theirs.dtype
+    positive = absolute(feeds, summed)
+    (magnitude,) = run_onnxruntime(node_model(op_type, positive, opset=opset, **attributes), positive)
+    assert_sum(y, theirs.astype(np.float64), magnitude.astype(np.float64), 2 * terms)
+
+
+def roundings(dtype, terms):
+    """How often a sum of that many terms is rounded: narrow types are added up in a wider one."""
+    return terms if np.dtype(dtype) in (np.float32, np.float64) else 1
 
 
 def refuses(text, op_type, feeds, outputs=1, opset=22, **attributes):

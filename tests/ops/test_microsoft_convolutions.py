@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from microsoft_models import assert_close, compare_with_onnxruntime, normal, run_onnxruntime, run_tenon
+from microsoft_models import compare_sums, compare_with_onnxruntime, normal, run_onnxruntime, run_tenon
 from onnx import TensorProto, helper
 from oracles import exact_integers
 from oracles.peer import run_peer
+from oracles.rounding import assert_sum
 from oracles.saturation import safe_weights
 
 ACTIVATIONS = [
@@ -27,16 +28,23 @@ def fused(activation, numbers):
 
 
 def plain_conv(x, w, b, **attributes):
-    """Conv of the default domain by onnxruntime, in the type of x."""
+    """Conv of the default domain by onnxruntime, added up in float32."""
     inputs = {"x": x, "w": w} | ({"b": b} if b is not None else {})
-    declared = [
-        helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(v.dtype), v.shape)
-        for name, v in inputs.items()
-    ]
+    inputs = {name: v.astype(np.float32) for name, v in inputs.items()}
+    declared = [helper.make_tensor_value_info(name, TensorProto.FLOAT, v.shape) for name, v in inputs.items()]
     result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
     graph = helper.make_graph([helper.make_node("Conv", list(inputs), ["y"], **attributes)], "g", declared, [result])
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
-    return run_peer(model.SerializeToString(), inputs)[0]
+    return run_peer(model.SerializeToString(), inputs)[0].astype(np.float64)
+
+
+def conv_magnitude(x, w, b, **attributes):
+    """The sum of the absolute values of what a convolution adds up."""
+    return plain_conv(np.abs(x), np.abs(w), None if b is None else np.abs(b), **attributes)
+
+
+def conv_terms(w, *added):
+    return w[0].size + sum(x is not None for x in added)
 
 
 def last(x):
@@ -53,25 +61,29 @@ def test_fused_conv(rng, activation, numbers, with_bias, with_sum):
     }  # fmt: skip
     if not with_sum:
         del inputs["Z"]
-    compare_with_onnxruntime("FusedConv", inputs, group=2, **fused(activation, numbers))
+    terms = conv_terms(inputs["W"], inputs["B"], inputs.get("Z"))
+    compare_sums("FusedConv", inputs, terms, fused(activation, numbers), group=2)
 
 
 @pytest.mark.parametrize("window", WINDOWS)
 def test_fused_conv_with_other_windows(rng, window):
     inputs = {"X": normal(rng, 1, 3, 9, 8), "W": normal(rng, 4, 3, 3, 2), "B": normal(rng, 4)}
-    compare_with_onnxruntime("FusedConv", inputs, activation="Relu", **window)
+    compare_sums("FusedConv", inputs, conv_terms(inputs["W"], inputs["B"]), {"activation": "Relu"}, **window)
 
 
 @pytest.mark.parametrize(("x_shape", "w_shape"), [((2, 3, 9), (4, 3, 3)), ((1, 2, 4, 5, 6), (3, 2, 2, 3, 2))])
 def test_fused_conv_of_other_ranks(rng, x_shape, w_shape):
-    compare_with_onnxruntime("FusedConv", {"X": normal(rng, *x_shape), "W": normal(rng, *w_shape)}, activation="Tanh")
+    x, w = normal(rng, *x_shape), normal(rng, *w_shape)
+    compare_sums("FusedConv", {"X": x, "W": w}, conv_terms(w), {"activation": "Tanh"})
 
 
 def test_fused_conv_of_half_precision(rng):
     x, w, z = (normal(rng, *s, dtype=np.float16) for s in [(1, 2, 5, 5), (3, 2, 3, 3), (1, 3, 3, 3)])
     (y,) = run_tenon("FusedConv", {"X": x, "W": w, "B": None, "Z": z}, activation="Relu")
-    product = plain_conv(x.astype(np.float32), w.astype(np.float32), None)
-    assert_close(y, np.maximum(product.astype(np.float16) + z, 0))
+    assert y.dtype == np.float16
+    wide = z.astype(np.float64)
+    # The convolution and the sum are rounded to half a step each, which leaves room for those of float32.
+    assert_sum(y, np.maximum(plain_conv(x, w, None) + wide, 0), conv_magnitude(x, w, None) + np.abs(wide), 2)
 
 
 def test_fused_conv_refuses_wrong_activations(rng):
@@ -89,13 +101,16 @@ def test_fused_conv_refuses_wrong_activations(rng):
 def test_nhwc_conv(rng, window, with_bias):
     x, w, b = normal(rng, 2, 4, 9, 8), normal(rng, 6, 2, 3, 2), normal(rng, 6) if with_bias else None
     (y,) = run_tenon("NhwcConv", {"X": last(x), "W": w, "B": b}, group=2, **window)
-    assert_close(y, last(plain_conv(x, w, b, group=2, **window)))
+    assert y.dtype == np.float32
+    expected, magnitude = (last(conv(x, w, b, group=2, **window)) for conv in (plain_conv, conv_magnitude))
+    assert_sum(y, expected, magnitude, 2 * conv_terms(w, b))  # both round every term
 
 
 @pytest.mark.parametrize(("x_shape", "w_shape"), [((2, 3, 9), (4, 3, 3)), ((1, 2, 4, 5, 6), (3, 2, 2, 3, 2))])
 def test_nhwc_conv_of_other_ranks(rng, x_shape, w_shape):
     x, w = normal(rng, *x_shape), normal(rng, *w_shape)
-    assert_close(run_tenon("NhwcConv", {"X": last(x), "W": w})[0], last(plain_conv(x, w, None)))
+    (y,) = run_tenon("NhwcConv", {"X": last(x), "W": w})
+    assert_sum(y, last(plain_conv(x, w, None)), last(conv_magnitude(x, w, None)), 2 * conv_terms(w))
 
 
 @pytest.mark.parametrize(("activation", "numbers"), ACTIVATIONS)
@@ -103,7 +118,8 @@ def test_nhwc_fused_conv(rng, activation, numbers):
     x, w, b, z = (normal(rng, *s) for s in [(2, 3, 6, 7), (4, 3, 3, 2), (4,), (2, 4, 4, 6)])
     (expected,) = run_onnxruntime("FusedConv", {"X": x, "W": w, "B": b, "Z": z}, **fused(activation, numbers))
     (y,) = run_tenon("NhwcFusedConv", {"X": last(x), "W": w, "B": b, "Z": last(z)}, **fused(activation, numbers))
-    assert_close(y, last(expected))
+    magnitude = last(conv_magnitude(x, w, b) + np.abs(z) + np.abs(expected))
+    assert_sum(y, last(expected.astype(np.float64)), magnitude, 4 * conv_terms(w, b, z))  # both round; slopes up to 2
 
 
 def test_nhwc_conv_refuses_what_is_no_image(rng):
