@@ -44,7 +44,7 @@ class Lowering {
   }
 
  private:
-  // Nodes that some output depends on and that slots do not stand for.
+  // Nodes that some output depends on and that slots do not stand for, and those that check what others read.
   std::vector<NodeId> needed_nodes() const {
     std::vector<NodeId> needed;
     Table<ValueId, bool> wanted(graph_.value_count(), false);
@@ -54,7 +54,8 @@ class Lowering {
     for (ValueId v : graph_.outputs()) want(v);
     for (NodeId id = graph_.last_node(); id != kNone; id = graph_.previous_node(id)) {
       const GraphNode& node = graph_.node(id);
-      if (std::ranges::none_of(node.outputs, [&](ValueId v) { return v != kNone && wanted[v]; })) continue;
+      const bool is_check = node.outputs.empty();
+      if (!is_check && std::ranges::none_of(node.outputs, [&](ValueId v) { return v != kNone && wanted[v]; })) continue;
       needed.push_back(id);
       for (ValueId v : node.inputs) want(v);
       for (const auto& body : node.bodies)

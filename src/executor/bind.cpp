@@ -288,6 +288,7 @@ class SegmentBinder {
   PlacedStep::Kind kind_of(const Step& step, const PlacedStep& placed, const StepViews& views) {
     using Place = PlacedValue::Place;
     const auto numbers = [](const TensorView& v) { return v.dtype != DType::Undefined && v.dtype != DType::String; };
+    if (step.outputs.empty()) return PlacedStep::Kind::Nothing;  // its rule was all there is to it
     if (!step.bodies.empty()) return PlacedStep::Kind::General;
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (step.inputs[i] != kNoValue && !numbers(views.inputs[i])) return PlacedStep::Kind::General;

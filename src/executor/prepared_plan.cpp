@@ -5,12 +5,18 @@
 #include <limits>
 
 #include "executor/plan_run.h"
+#include "ops/require_shapes.h"
 #include "plan/fixed_sources.h"
 #include "plan/plan_check.h"
 
 namespace tenon {
 
-std::string place_of(const Step& step) { return fmt::format("node '{}' ({})", step.origin, op_def(step.op).name); }
+std::string place_of(const Step& step) {
+  // What an ONNX op requires is no op of the model.
+  const std::string_view op =
+      step.op == OpId::RequireShapes ? step.params.get<RequireShapesParams>().op_type : op_def(step.op).name;
+  return fmt::format("node '{}' ({})", step.origin, op);
+}
 
 std::shared_ptr<const std::vector<bool>> fixed_slots(const Program& program) {
   const std::vector<bool> fixed_source = fixed_sources(program);

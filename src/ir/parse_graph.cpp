@@ -294,8 +294,10 @@ class Parser {
     return define(scope, name, v);
   }
 
-  Status node(Scope& scope, int depth) {
+  // "%a, _, %b =", or nothing for a node without results.
+  Result<std::vector<std::optional<Ref>>> node_results() {
     std::vector<std::optional<Ref>> results;
+    if (!scanner_.peek("%") && !scanner_.peek("_")) return results;
     do {
       if (scanner_.take("_")) {
         results.emplace_back();
@@ -305,9 +307,15 @@ class Parser {
       results.emplace_back(std::move(result));
     } while (scanner_.take(","));
     TN_RETURN_IF_ERROR(scanner_.expect("="));
+    return results;
+  }
+
+  Status node(Scope& scope, int depth) {
+    TN_ASSIGN_OR_RETURN(const std::vector<std::optional<Ref>> results, node_results());
     const std::string op_name(scanner_.word());
     const auto op = op_from_name(op_name);
     if (!op) return scanner_.fail(fmt::format("there is no op '{}'", op_name));
+    if (results.empty() && op_def(*op).outputs.max > 0) return scanner_.fail("its results are missing");
     TN_RETURN_IF_ERROR(scanner_.expect("("));
     std::vector<ValueId> inputs;
     while (!scanner_.peek(")")) {
@@ -335,7 +343,7 @@ class Parser {
       TN_RETURN_IF_ERROR(graph(inner, depth + 1));
     }
     GraphBuilder builder(*scope.graph);
-    builder.set_name(results[0] ? results[0]->name : "");
+    builder.set_name(!results.empty() && results[0] ? results[0]->name : "");
     const std::vector<ValueId> made =
         builder.ops(*op, std::move(inputs), std::move(params), results.size(), std::move(bodies));
     if (!builder.status().ok()) return scanner_.fail(builder.status().to_string());

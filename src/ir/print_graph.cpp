@@ -139,8 +139,8 @@ class Printer {
     }
     std::string inputs;
     for (ValueId v : node.inputs) inputs += (inputs.empty() ? "" : ", ") + ref(graph, refs, v);
-    text_ += std::string(static_cast<size_t>(2 * depth), ' ') + results + " = " + std::string(op_def(node.op).name) +
-             "(" + inputs + ")";
+    text_ += std::string(static_cast<size_t>(2 * depth), ' ') + results + (results.empty() ? "" : " = ") +
+             std::string(op_def(node.op).name) + "(" + inputs + ")";
     if (const std::string params = params_source(node.op, node.params); !params.empty()) text_ += " {" + params + "}";
     for (const auto& body : node.bodies) {
       text_ += "\n";
@@ -148,7 +148,7 @@ class Printer {
       for (const GraphCapture& c : body->captures) inside[c.inner] = ref(graph, refs, c.outer);
       print_graph(*body, &inside, depth + 1);
     }
-    text_ += " : " + types + "\n";
+    text_ += (types.empty() ? "" : " : " + types) + "\n";
   }
 
   std::string text_;

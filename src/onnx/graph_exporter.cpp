@@ -178,8 +178,9 @@ std::optional<std::vector<GraphExporter::Written>> GraphExporter::spellings(cons
   std::vector<Written> found;
   for (NodeId n : nodes) {
     const GraphNode& node = graph_.node(n);
-    if (unread_.contains(n)) continue;
-    auto spelling = model_.speller.spell(graph_, node, unread_);
+    const bool is_check = node.outputs.empty();  // which only the ONNX node itself can state
+    if (unread_.contains(n) && !is_check) continue;
+    auto spelling = is_check ? std::nullopt : model_.speller.spell(graph_, node, unread_);
     const bool has_bodies =
         std::ranges::all_of(node.bodies, [&](const auto& body) { return body->wire || can_write(*body); });
     if (!spelling || !has_bodies) {
@@ -194,6 +195,7 @@ std::optional<std::vector<GraphExporter::Written>> GraphExporter::spellings(cons
 // A body of a function has no form to be kept in.
 bool GraphExporter::can_write(const Graph& body) const {
   return std::ranges::all_of(body.nodes(), [&](const GraphNode& node) {
+    if (node.outputs.empty()) return true;  // nothing is written for it
     return model_.speller.spell(body, node) &&
            std::ranges::all_of(node.bodies, [&](const auto& inner) { return can_write(*inner); });
   });

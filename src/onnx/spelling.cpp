@@ -63,11 +63,15 @@ class NodeAlone {
       if (!inputs[i].empty() && importer.lookup(inputs[i]) == kNone &&
           !importer.define(inputs[i], copy_of(spelling_.inputs[i])).ok())
         return false;
-    return importer.import_nodes(nodes).ok() && alone_.graph.node_count() == 1;
+    if (!importer.import_nodes(nodes).ok()) return false;
+    // What it requires of its inputs is not a part of what it computes.
+    for (const GraphNode& node : alone_.graph.nodes())
+      if (!node.outputs.empty()) computing_.push_back(node.id);
+    return computing_.size() == 1;
   }
 
   bool is(const GraphNode& node) const {
-    const GraphNode& again = alone_.graph.node(alone_.graph.first_node());
+    const GraphNode& again = alone_.graph.node(computing_[0]);
     if (again.op != node.op || params_to_bytes(again.op, again.params) != params_to_bytes(node.op, spelling_.params))
       return false;
     if (again.inputs.size() != node.inputs.size()) return false;
@@ -103,6 +107,7 @@ class NodeAlone {
   const Spelling& spelling_;
   const OpsetVersions& opsets_;
   ImportedModel alone_;
+  std::vector<NodeId> computing_;
   const ImportOptions options_;
   std::map<ValueId, ValueId> originals_;  // from values here to those of the graph
 };

@@ -46,7 +46,7 @@ Status check_signature(const Step& step) {
     return invalid_model("{} does not take these {} inputs", def.name, step.inputs.size());
   if (!fits(def.outputs, step.outputs))
     return invalid_model("{} does not have these {} outputs", def.name, step.outputs.size());
-  if (std::ranges::all_of(step.outputs, [](PlanValueId v) { return v == kNoValue; }))
+  if (!step.outputs.empty() && std::ranges::all_of(step.outputs, [](PlanValueId v) { return v == kNoValue; }))
     return invalid_model("nobody wants an output of {}", def.name);
   return {};
 }

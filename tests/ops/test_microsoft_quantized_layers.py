@@ -150,11 +150,18 @@ def test_q_gemm_refuses(rng):
     inputs = gemm_inputs(rng, np.uint8, np.int8, True, (6,), True)
     with pytest.raises(Exception, match="come together"):
         run_tenon("QGemm", inputs | {"y_scale": None})
-    with pytest.raises(Exception, match="C is .*, which cannot be spread over"):
-        run_tenon("QGemm", inputs | {"C": np.zeros((2, 4, 6), np.int32)})
-    with pytest.raises(Exception, match="has 3 axes"):
-        run_tenon("QGemm", inputs | {"A": inputs["A"][None]})
-    with pytest.raises(Exception, match="inner dimensions"):
+    for message, changed in [
+        (r"C is \[2, 4, 6\], it must be \[\] or \[1\|6\] or \[1\|4, 1\|6\]", {"C": np.zeros((2, 4, 6), np.int32)}),
+        (r"C is \[5\], it must be", {"C": np.zeros(5, np.int32)}),
+        (r"A is \[1, 4, 5\], it must be \[rows, depth\]", {"A": inputs["A"][None]}),
+        # These would broadcast.
+        (r"a_scale is \[4, 1\], it must be \[\] or \[1\]", {"a_scale": np.ones((4, 1), np.float32)}),
+        (r"b_scale is \[4, 6\], it must be \[\] or \[1\|6\]", {"b_scale": np.ones((4, 6), np.float32)}),
+        (r"y_scale is \[6\], it must be \[\] or \[1\]", {"y_scale": np.ones(6, np.float32)}),
+    ]:
+        with pytest.raises(Exception, match=r"\(QGemm\): " + message):
+            run_tenon("QGemm", inputs | changed)
+    with pytest.raises(Exception, match=r"\(QGemm\): B is \[5, 6\], it must be \[columns, 5\]"):
         run_tenon("QGemm", gemm_inputs(rng, np.uint8, np.int8, False, (6,), True), transB=1)
 
 
@@ -219,13 +226,15 @@ def test_dynamic_quantize_lstm_refuses(rng):
         run_tenon("DynamicQuantizeLSTM", inputs, 3, hidden_size=6, layout=1)
     with pytest.raises(Exception, match="hidden_size is 7"):
         run_tenon("DynamicQuantizeLSTM", inputs, 3, hidden_size=7)
-    with pytest.raises(Exception, match="the scale of W has 3 axes"):
-        run_tenon("DynamicQuantizeLSTM", inputs | {"W_scale": np.ones((1, 1, 24), np.float32)}, 3, hidden_size=6)
-    with pytest.raises(Exception, match="must have one shape"):
-        run_tenon("DynamicQuantizeLSTM", inputs | {"W_scale": np.ones((1, 23), np.float32)}, 3, hidden_size=6)
-    with pytest.raises(Exception, match="does not fit"):
-        short = {"W_scale": np.ones((1, 23), np.float32), "W_zero": np.zeros((1, 23), np.int8)}
-        run_tenon("DynamicQuantizeLSTM", inputs | short, 3, hidden_size=6)
+    for shape in ((1, 1, 24), (1, 23), (1, 1), (2,)):
+        for other in ({}, {"W_zero": np.zeros(shape, np.int8)}):
+            changed = inputs | {"W_scale": np.ones(shape, np.float32)} | other
+            with pytest.raises(Exception, match=r"LSTM\): W_scale is \[.*\], it must be \[1\] or \[1, 24\]"):
+                run_tenon("DynamicQuantizeLSTM", changed, 3, hidden_size=6)
+    with pytest.raises(Exception, match=r"LSTM\): R_zero_point is \[1, 2\], it must be \[1\] or \[1, 24\]"):
+        run_tenon("DynamicQuantizeLSTM", inputs | {"R_zero": np.zeros((1, 2), np.int8)}, 3, hidden_size=6)
+    with pytest.raises(Exception, match=r"LSTM\): W is \[5, 24\], it must be \[directions, inputs, gates\]"):
+        run_tenon("DynamicQuantizeLSTM", inputs | {"W": inputs["W"][0]}, 3, hidden_size=6)
 
 
 def embed_inputs(rng, dtype, segments, mask):

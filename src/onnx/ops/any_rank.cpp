@@ -1,5 +1,6 @@
 #include "onnx/ops/any_rank.h"
 
+#include "onnx/ops/required_shapes.h"
 #include "ops/concat.h"
 #include "ops/einsum.h"
 #include "ops/fill.h"
@@ -50,6 +51,10 @@ ValueId insert_open_axes(ImportNode& n, ValueId x, int64_t at, ValueId count) {
   ReshapeParams params;
   params.allowzero = true;
   return n.emit1(OpId::Reshape, Params::of(params), {x, n.emit1(OpId::Concat, Params::of(ConcatParams{0}), parts)});
+}
+
+void require_channels_last(ImportNode& n, ValueId image) {
+  require_shapes(n, {{image, "X", "[batch, length, spatial..., channels]"}});
 }
 
 ValueId to_channels_first(ImportNode& n, ValueId image) {

@@ -17,6 +17,8 @@ ValueId insert_axes(ImportNode& n, ValueId x, int64_t at, int64_t count);
 // As many as the value [1] says.
 ValueId insert_open_axes(ImportNode& n, ValueId x, int64_t at, ValueId count);
 
+// An image has a batch, at least one spatial axis, and its channels.
+void require_channels_last(ImportNode& n, ValueId image);
 // An image [batch, spatial..., channels] as [batch, channels, spatial...], and back.
 ValueId to_channels_first(ImportNode& n, ValueId image);
 ValueId to_channels_last(ImportNode& n, ValueId image);

@@ -30,6 +30,19 @@ TEST(GraphText, ComesBackAsItWasPrinted) {
   EXPECT_EQ(graph_text(*graph), kNormalization);
 }
 
+TEST(GraphText, HasNodesWithoutResults) {
+  constexpr std::string_view kChecked = R"(graph (%x: float[...], %y: float[...]) {
+  RequireShapes(%x, %y) {op_type="QGemm", names=["A", "B"], required=["[m, k]", "[k, n]"], given=["", ""]}
+  %z = MatMul(%x, %y) : float[...]
+  return %z as "z"
+}
+)";
+  const auto graph = parse_graph(kChecked);
+  ASSERT_TRUE(graph.ok()) << graph.status().to_string();
+  EXPECT_EQ(graph_text(*graph), kChecked);
+  EXPECT_FALSE(parse_graph("graph (%x: float[2]) {\n  Abs(%x)\n  return %x\n}").ok());
+}
+
 TEST(GraphText, SaysEverythingOfANode) {
   auto graph = parse_graph(R"(
     %i: int64[2] = [1, 0] // comments go to the end of the line

@@ -221,5 +221,37 @@ TEST(Export, KeepsAsReadWhatHasNoWayBackWhenEverythingIsRespelled) {
   EXPECT_TRUE(written.model.graph.nodes[1].raw.empty());
 }
 
+// A pool whose input may have any rank; import notes that it must be an image.
+std::shared_ptr<ImportedModel> pool_of_open_rank() {
+  ModelMaker maker(13);
+  maker.input("x", {}).output("y", {});
+  maker.graph().inputs[0].type.shape.reset();
+  maker.graph().outputs[0].type.shape.reset();
+  maker.model().opsets.push_back(maker.messages.make_opset("com.microsoft", 1));
+  const int64_t window[] = {2, 2};
+  maker.node("NhwcMaxPool", {"x"}, {"p"}, {maker.messages.make_ints("kernel_shape", window)}, "", "com.microsoft")
+      .node("Neg", {"p"}, {"y"});
+  return maker.read();
+}
+
+TEST(Export, WritesNoNodeForRequiredShapes) {
+  const auto model = pool_of_open_rank();
+  const auto ops = [&] {
+    std::vector<OpId> found;
+    for (const GraphNode& node : model->graph.nodes()) found.push_back(node.op);
+    return found;
+  };
+  ASSERT_THAT(ops(), ElementsAre(OpId::RequireShapes, OpId::Einsum, OpId::MaxPool, OpId::Einsum, OpId::Neg));
+  ASSERT_TRUE(verify(model->graph).ok()) << verify(model->graph).to_string();
+  EXPECT_EQ(*wire::write_model(exported(*model).model), model->file);
+  // Only the ONNX node itself states them, so it stays; a node that a rule took apart goes without.
+  const ExportedModel respelled = exported(*model, {.respell = true});
+  EXPECT_THAT(respelled.kept, ElementsAre("com.microsoft.NhwcMaxPool (version 1): RequireShapes"));
+  EXPECT_EQ(respelled.respelled, 1u);
+  skip(model->graph, model->graph.node_ids()[1]);
+  EXPECT_THAT(node_texts(exported(*model).model.graph),
+              ElementsAre(HasSubstr("MaxPool(x)"), HasSubstr("Einsum("), HasSubstr("Neg(")));
+}
+
 }  // namespace
 }  // namespace tenon

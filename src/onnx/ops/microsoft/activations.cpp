@@ -3,6 +3,7 @@
 #include "onnx/node_draft.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "onnx/ops/required_shapes.h"
 #include "ops/split.h"
 
 namespace tenon {
@@ -13,10 +14,16 @@ ValueId gelu(ImportNode& n, ValueId x, const char* approximate) {
   return n.emit1(OpId::Gelu, Params::of(GeluParams{approximate}), {x});
 }
 
+// X + bias, where the bias is one number for each position along the last axis and may be absent.
+ValueId biased(ImportNode& n) {
+  if (n.input(1) != kNone) require_shapes(n, {{n.input(0), "X", "[..., width]"}, {n.input(1), "bias", "[width]"}});
+  return emit::add(n, n.input(0), n.input(1));
+}
+
 // Gelu, BiasGelu: exact. FastGelu: by tanh, and its bias may be absent.
 void import_gelu(ImportNode& n) { n.finish({gelu(n, n.input(0), "none")}); }
-void import_bias_gelu(ImportNode& n) { n.finish({gelu(n, emit::add(n, n.input(0), n.input(1)), "none")}); }
-void import_fast_gelu(ImportNode& n) { n.finish({gelu(n, emit::add(n, n.input(0), n.input(1)), "tanh")}); }
+void import_bias_gelu(ImportNode& n) { n.finish({gelu(n, biased(n), "none")}); }
+void import_fast_gelu(ImportNode& n) { n.finish({gelu(n, biased(n), "tanh")}); }
 
 void import_quick_gelu(ImportNode& n) { n.finish({emit::swish(n, n.input(0), n.float_attribute("alpha", 1.702f))}); }
 
@@ -50,12 +57,17 @@ bool write_quick_gelu(NodeDraft& d) {
 void import_bias_split_gelu(ImportNode& n) {
   SplitParams halves;
   halves.axis = -1;
-  const ValueId sum = emit::add(n, n.input(0), n.input(1));
+  const ValueId sum = biased(n);
   const auto parts = n.emit(OpId::Split, Params::of(halves), {sum}, 2);
   n.finish({emit::plain(n, OpId::Mul, parts[0], gelu(n, parts[1], "none"))});
 }
 
-void import_bias_add(ImportNode& n) { n.finish({emit::add(n, emit::add(n, n.input(0), n.input(1)), n.input(2))}); }
+void import_bias_add(ImportNode& n) {
+  require_shapes(n, {{n.input(0), "X", "[others..., channels]"},
+                     {n.input(1), "bias", "[channels]"},
+                     {n.input(2), "skip", "[others..., channels]"}});
+  n.finish({emit::add(n, emit::add(n, n.input(0), n.input(1)), n.input(2))});
+}
 
 // Which axes the bias is repeated along shows in its shape.
 void import_bias_softmax(ImportNode& n) {

@@ -8,6 +8,7 @@
 #include "onnx/ops/constant_numbers.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "onnx/ops/required_shapes.h"
 #include "ops/concat.h"
 #include "ops/rotary_embedding.h"
 #include "ops/shape_of.h"
@@ -132,9 +133,6 @@ ValueId heads_first(ImportNode& n, ValueId x) { return emit::transpose(n, x, {0,
 
 void unpack_query(ImportNode& n, Pieces& p, ValueId& bias, int64_t heads) {
   const auto& shape = n.type(p.q).shape;
-  if (shape && shape->size() != 5)
-    return n.fail(
-        invalid_model("a query without key must be [batch, length, heads, 3, size], it is {}", shape_text(*shape)));
   const Dim width = shape ? (*shape)[4] * Dim(heads) : Dim(-1);
   if (width.is_invalid()) return n.fail(invalid_model("{} heads are too many", heads));
   const auto parts = unpack_heads(n, p.q, 3);
@@ -147,6 +145,21 @@ void unpack_query(ImportNode& n, Pieces& p, ValueId& bias, int64_t heads) {
   p.k = emit::add(n, p.k, emit::reshape(n, biases[1], {heads, 1, -1}));
   p.v = emit::add(n, p.v, emit::reshape(n, biases[2], {heads, 1, -1}));
   bias = kNone;
+}
+
+// A bias is for query, key and value side by side. Keys and values may come split into heads, and packed: a key with
+// its value, a query with both.
+void require_projection_shapes(ImportNode& n, const Pieces& p, ValueId bias, int64_t heads) {
+  if (p.k == kNone)
+    return require_shapes(n, {{p.q, "query", fmt::format("[batch, length, {}, 3, size]", heads)},
+                              {bias, "bias", fmt::format("[3*{}*size]", heads)}});
+  if (p.v == kNone)
+    return require_shapes(n, {{p.q, "query", "[batch, length, width]"},
+                              {p.k, "key", fmt::format("[batch, keys, {0}, 2, width/{0}]", heads)}});
+  require_shapes(n, {{p.q, "query", "[batch, length, width]"},
+                     {p.k, "key", fmt::format("[batch, keys, width] or [batch, {0}, keys, width/{0}]", heads)},
+                     {p.v, "value", fmt::format("[batch, keys, values] or [batch, {0}, keys, values/{0}]", heads)},
+                     {bias, "bias", "[2*width + values]"}});
 }
 
 void import_multi_head_attention(ImportNode& n) {
@@ -167,6 +180,8 @@ void import_multi_head_attention(ImportNode& n) {
     p.beams = beams;
   }
   if (p.k == kNone && p.v != kNone) return n.fail(invalid_model("there is a value without a key"));
+  require_projection_shapes(n, p, bias, heads);
+  if (!n.status().ok()) return;
   if (p.k == kNone) {
     unpack_query(n, p, bias, heads);
   } else if (p.v == kNone) {
@@ -195,13 +210,18 @@ void import_decoder_masked_attention(ImportNode& n) {
     p.beams = n.input(9);
     if (p.past_length == kNone) return n.fail(invalid_model("past_present_share_buffer needs past_sequence_length"));
   }
-  if (p.k == kNone && p.v == kNone) {
+  if ((p.k == kNone) != (p.v == kNone)) return n.fail(invalid_model("key and value must be given together"));
+  if (p.k == kNone) {
+    require_shapes(n, {{p.q, "query", "[batch, length, 3*width]"}, {n.input(10), "bias", "[3*width]"}});
+    if (!n.status().ok()) return;
     const auto parts = split(n, p.q, 2, 3);
     p.q = parts[0];
     p.k = parts[1];
     p.v = parts[2];
+  } else {
+    require_projection_shapes(n, p, n.input(10), heads);
+    if (!n.status().ok()) return;
   }
-  if (p.k == kNone || p.v == kNone) return n.fail(invalid_model("key and value must be given together"));
   add_projection_bias(n, p, n.input(10));
   const Attended a = attend(n, p, heads);
   n.finish({a.y, a.present_key, a.present_value, a.scores});
@@ -250,9 +270,6 @@ void import_projected(ImportNode& n, ValueId projected, ValueId mask, ValueId pa
       return n.fail(invalid_model("qkv_hidden_sizes has {}, which {} heads do not share evenly", size, heads));
   if (!sizes.empty() && sizes.size() != 3)
     return n.fail(invalid_model("qkv_hidden_sizes must have 3 numbers, it has {}", sizes.size()));
-  const auto& shape = n.type(projected).shape;
-  if (sizes.empty() && shape && !shape->empty() && shape->back().is_constant() && shape->back().value() % 3 != 0)
-    return n.fail(invalid_model("{} features are not query, key and value of one width", shape->back().value()));
   const auto parts = split(n, projected, 2, 3, sizes.empty() ? kNone : n.int_constant(sizes));
   Pieces p{.q = parts[0], .k = parts[1], .v = parts[2], .mask = mask, .bias = bias};
   p.causal = n.int_attribute("unidirectional", 0) != 0;
@@ -271,12 +288,35 @@ void import_projected(ImportNode& n, ValueId projected, ValueId mask, ValueId pa
   n.finish({a.y, concat(n, {emit::unsqueeze(n, a.present_key, {0}), emit::unsqueeze(n, a.present_value, {0})})});
 }
 
+// The weights make query, key and value, of these widths or of one.
+std::string projected_features(ImportNode& n) {
+  const auto sizes = n.ints_attribute("qkv_hidden_sizes");
+  const bool are_widths = sizes.size() == 3 && std::ranges::all_of(sizes, [](int64_t size) { return size > 0; });
+  return are_widths ? fmt::format("{} + {} + {}", sizes[0], sizes[1], sizes[2]) : "3*width";
+}
+
 void import_attention(ImportNode& n) {
+  const std::string features = projected_features(n);
+  require_shapes(n, {{n.input(0), "input", "[batch, length, inputs]"},
+                     {n.input(1), "weights", fmt::format("[inputs, {}]", features)},
+                     {n.input(2), "bias", fmt::format("[{}]", features)},
+                     {n.input(4), "past", "[2, batch, heads, before, size]"}});
+  if (!n.status().ok()) return;
   const ValueId projected = emit::add(n, emit::plain(n, OpId::MatMul, n.input(0), n.input(1)), n.input(2));
   import_projected(n, projected, n.input(3), n.input(4), n.input(5), n.input(6));
 }
 
 void import_quantized_attention(ImportNode& n) {
+  const std::string single = "[] or [1]", per_feature = "[] or [1|3*width]";
+  require_shapes(n, {{n.input(0), "input", "[batch, length, inputs]"},
+                     {n.input(1), "weight", "[inputs, 3*width]"},
+                     {n.input(2), "bias", "[3*width]"},
+                     {n.input(3), "input_scale", single},
+                     {n.input(4), "weight_scale", per_feature},
+                     {n.input(6), "input_zero_point", single},
+                     {n.input(7), "weight_zero_point", per_feature},
+                     {n.input(8), "past", "[2, batch, heads, before, size]"}});
+  if (!n.status().ok()) return;
   const ValueId projected =
       emit::scaled_product(n, {n.input(0), n.input(1), n.input(6), n.input(7)}, n.input(3), n.input(4), n.input(2));
   import_projected(n, projected, n.input(5), n.input(8), kNone, kNone);

@@ -1,10 +1,12 @@
 // Weights of 2, 4 or 8 bits with one scale per block, packed into bytes. Bytes split into the numbers they hold without
 // looking at them, so what is left is a DequantizeLinear by blocks.
+#include <algorithm>
 #include <limits>
 
 #include "base/checked_math.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "onnx/ops/required_shapes.h"
 #include "ops/infer.h"
 #include "ops/shape_of.h"
 
@@ -17,17 +19,6 @@ bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
 void check_block_size(ImportNode& n, int64_t block_size) {
   if (block_size < 16 || !is_power_of_two(block_size) || block_size > std::numeric_limits<int32_t>::max())
     n.fail(invalid_model("block_size is {}; it must be a power of two from 16 on", block_size));
-}
-
-// A known shape that is not the expected one (or the same in one dimension, where that is allowed) is an error.
-void check_dims(ImportNode& n, ValueId x, const char* what, const Shape& expected, bool or_flat = false) {
-  const auto& shape = n.type(x).shape;
-  if (!shape) return;
-  const auto fits = [&](const Shape& wanted) {
-    return merge(Type::tensor(DType::Undefined, *shape), Type::tensor(DType::Undefined, wanted)).has_value();
-  };
-  if (fits(expected) || (or_flat && fits({element_count(expected)}))) return;
-  n.fail(invalid_model("{} is {}, it must be {}", what, shape_text(*shape), shape_text(expected)));
 }
 
 void check_dtype(ImportNode& n, ValueId x, const char* what, DType wanted) {
@@ -43,6 +34,11 @@ struct Layout {
   int64_t padded() const { return blocks() * block; }
   int64_t zero_point_bytes() const { return (blocks() * bits + 7) / 8; }
 };
+
+// N rows of this many columns, which may be without their axes.
+std::string rows_of(const Layout& l, int64_t columns) {
+  return fmt::format("[{}, {}] or [{}]", l.n, columns, l.n * columns);
+}
 
 Layout read_layout(ImportNode& n) {
   Layout l{n.int_attribute("N", 0), n.int_attribute("K", 0), 4, n.int_attribute("block_size", 0)};
@@ -67,13 +63,8 @@ ValueId columns(ImportNode& n, ValueId x, int64_t have, int64_t wanted) {
 // [N, blocks]: packed bytes, floats like the scales, or absent, which is the middle of the range.
 ValueId zero_points(ImportNode& n, const Layout& l, ValueId zeros) {
   if (zeros == kNone) return emit::middle(n, n.int_constant({l.n, l.blocks()}), l.bits);
-  if (n.type(zeros).dtype != DType::UInt8) {
-    check_dtype(n, zeros, "zero_points", n.type(n.input(2)).dtype);
-    check_dims(n, zeros, "zero_points", {l.n, l.blocks()}, true);
-    return emit::reshape(n, zeros, {l.n, l.blocks()});
-  }
+  if (n.type(zeros).dtype != DType::UInt8) return emit::reshape(n, zeros, {l.n, l.blocks()});
   const int64_t bytes = l.zero_point_bytes();
-  check_dims(n, zeros, "zero_points", {l.n, bytes}, true);
   const ValueId numbers = emit::unpacked(n, emit::reshape(n, zeros, {l.n, bytes}), l.bits);
   return columns(n, numbers, bytes * 8 / l.bits, l.blocks());
 }
@@ -115,12 +106,14 @@ void import_matmul_nbits(ImportNode& n) {
   check_dtype(n, n.input(1), "B", DType::UInt8);
   check_dtype(n, n.input(2), "scales", dtype);
   check_dtype(n, bias, "bias", dtype);
-  check_dims(n, n.input(1), "B", {l.n, l.blocks(), l.block * l.bits / 8});
-  check_dims(n, n.input(2), "scales", {l.n, l.blocks()}, true);
-  check_dims(n, bias, "bias", {l.n});
-  const auto& groups = n.type(n.input(4)).shape;
-  const bool padded = groups && groups->size() == 1 && (*groups)[0].equals(l.padded());
-  check_dims(n, n.input(4), "g_idx", {padded ? l.padded() : l.k});
+  const bool packed_zeros = n.type(n.input(3)).dtype == DType::UInt8;
+  if (!packed_zeros) check_dtype(n, n.input(3), "zero_points", n.type(n.input(2)).dtype);
+  require_shapes(n, {{n.input(0), "A", fmt::format("[..., {}]", l.k)},
+                     {n.input(1), "B", fmt::format("[{}, {}, {}]", l.n, l.blocks(), l.block * l.bits / 8)},
+                     {n.input(2), "scales", rows_of(l, l.blocks())},
+                     {n.input(3), "zero_points", rows_of(l, packed_zeros ? l.zero_point_bytes() : l.blocks())},
+                     {n.input(4), "g_idx", fmt::format("[{}] or [{}]", l.k, l.padded())},
+                     {bias, "bias", fmt::format("[{}]", l.n)}});
   if (!n.status().ok()) return;
   finish_product(n, emit::transpose(n, weights(n, l), {1, 0}), bias);
 }
@@ -177,6 +170,46 @@ int64_t read_axis(ImportNode& n, const char* name, int64_t fallback, std::option
   return 0;
 }
 
+// Bytes hold neighbours along the last axis, so that is the axis of the blocks and not the one to gather along.
+void check_packed_axes(ImportNode& n, Table& t) {
+  const int64_t quantize_axis = t.quantize_axis, gather_axis = t.gather_axis;
+  if (!t.rank && quantize_axis >= 0) {
+    t.rank = quantize_axis + 1;
+    const auto normal = normalize_axis(gather_axis, *t.rank, "gather_axis");
+    if (!normal.ok()) return n.fail(normal.status());
+    t.gather_axis = *normal;
+  }
+  const int64_t last = t.rank ? *t.rank - 1 : -1;
+  if (quantize_axis != last || t.gather_axis == last)
+    n.fail(
+        invalid_model("packed data has its blocks along the last axis and is gathered along another; quantize_axis "
+                      "is {} and gather_axis is {}",
+                      quantize_axis, gather_axis));
+}
+
+// The table's shape with another extent along the axis of the blocks. While the rank is open, there are at least the
+// axes that the attributes name.
+std::string table_shape(const Table& t, const std::string& along_blocks) {
+  const auto axes_for = [](int64_t axis) { return axis < 0 ? -axis : axis + 1; };
+  const int64_t named = t.rank.value_or(std::max(axes_for(t.quantize_axis), axes_for(t.gather_axis)));
+  std::string axes;
+  for (int64_t i = 0; i < named; ++i) {
+    const bool is_axis = i == (t.quantize_axis < 0 ? t.quantize_axis + named : t.quantize_axis);
+    axes += (i > 0 ? ", " : "") + (is_axis ? along_blocks : fmt::format("d{}", i));
+  }
+  if (t.rank) return "[" + axes + "]";
+  return t.quantize_axis < 0 ? "[others..., " + axes + "]" : "[" + axes + ", others...]";
+}
+
+// A scale is for a block; a byte holds several numbers, or several zero points.
+void require_table_shapes(ImportNode& n, const Table& t) {
+  const int64_t in_a_byte = t.packed ? 8 / t.bits : 1;
+  const std::string blocks = fmt::format("ceil({}*extent, {})", in_a_byte, t.block);
+  require_shapes(n, {{t.q.x, "data", table_shape(t, "extent")},
+                     {t.q.scale, "scales", table_shape(t, blocks)},
+                     {t.q.zero, "zero_points", table_shape(t, fmt::format("ceil({}, {})", blocks, in_a_byte))}});
+}
+
 Table read_table(ImportNode& n) {
   Table t;
   t.q = {n.input(0), n.input(2), n.input(3)};
@@ -193,11 +226,8 @@ Table read_table(ImportNode& n) {
     n.fail(invalid_model("data is {} and bits is {}", dtype_name(dtype), t.bits));
   t.of_bytes = dtype == DType::UInt8;
   t.packed = t.of_bytes && t.bits != 8;
-  if (!t.rank) return t;
-  if (t.packed && (t.quantize_axis != *t.rank - 1 || t.gather_axis == *t.rank - 1))
-    n.fail(invalid_model("packed data has its blocks along the last axis and is gathered along another"));
-  if (n.rank(t.q.scale).value_or(*t.rank) != *t.rank || n.rank(t.q.zero).value_or(*t.rank) != *t.rank)
-    n.fail(invalid_model("data has {} axes; scales and zero_points must have as many", *t.rank));
+  if (t.packed) check_packed_axes(n, t);
+  if (n.status().ok()) require_table_shapes(n, t);
   return t;
 }
 

@@ -13,8 +13,8 @@ namespace {
 // What `compute` makes of an image with channels first, for an image with channels last.
 template <class Compute>
 ValueId with_channels_first(ImportNode& n, ValueId image, Compute compute) {
-  if (const auto rank = n.rank(image); rank && *rank < 3)
-    return n.fail(invalid_model("an image has at least 3 axes, this one {}", *rank)), image;
+  require_channels_last(n, image);
+  if (!n.status().ok()) return image;
   return to_channels_last(n, compute(to_channels_first(n, image)));
 }
 

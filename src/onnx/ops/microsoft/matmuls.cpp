@@ -2,6 +2,7 @@
 
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "onnx/ops/required_shapes.h"
 #include "ops/einsum.h"
 #include "ops/gemm.h"
 
@@ -44,12 +45,32 @@ void import_fused_gemm(ImportNode& n) {
   n.finish({emit::activation(n, product, activation)});
 }
 
+// Inputs of a product of integers by their numbers; absent ones are behind the last.
+struct ScaledProductInputs {
+  size_t b, b_scale, b_zero, bias;
+};
+
+// One number for A, and one for B or for each of its columns: others would broadcast over the product.
+void require_scaled_product(ImportNode& n, const ScaledProductInputs& at, std::vector<RequiredShape> of_a) {
+  const std::string per_column = "[] or [1|columns] or [outer..., 1, columns]";
+  of_a.push_back({n.input(0), "A", "[..., depth]"});
+  of_a.push_back({n.input(at.b), "B", "[depth] or [outer..., depth, columns]"});
+  of_a.push_back({n.input(at.b_scale), "b_scale", per_column});
+  of_a.push_back({n.input(at.b_zero), "b_zero_point", per_column});
+  of_a.push_back({n.input(at.bias), "bias", "[columns]"});
+  require_shapes(n, of_a);
+}
+
 void import_matmul_integer_to_float(ImportNode& n) {
+  const std::string single = "[] or [1]";
+  require_scaled_product(n, {.b = 1, .b_scale = 3, .b_zero = 5, .bias = 6},
+                         {{n.input(2), "a_scale", single}, {n.input(4), "a_zero_point", single}});
   n.finish(
       {emit::scaled_product(n, {n.input(0), n.input(1), n.input(4), n.input(5)}, n.input(2), n.input(3), n.input(6))});
 }
 
 void import_dynamic_quantize_matmul(ImportNode& n) {
+  require_scaled_product(n, {.b = 1, .b_scale = 2, .b_zero = 3, .bias = 4}, {});
   const auto a = n.emit(OpId::DynamicQuantizeLinear, default_params(OpId::DynamicQuantizeLinear), {n.input(0)}, 3);
   n.finish({emit::scaled_product(n, {a[0], n.input(1), a[2], n.input(3)}, a[1], n.input(2), n.input(4))});
 }

@@ -3,6 +3,7 @@
 #include "onnx/ops/any_rank.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "onnx/ops/required_shapes.h"
 #include "ops/concat.h"
 #include "ops/normalization.h"
 #include "ops/reduction.h"
@@ -18,7 +19,16 @@ LayerNormalizationParams layer_params(ImportNode& n, float epsilon) {
   return params;
 }
 
+// Gamma, beta (without which the bias is input 3) and bias are for the last axis; the skip broadcasts.
+void require_skip_shapes(ImportNode& n, size_t bias) {
+  require_shapes(n, {{n.input(0), "input", "[..., width]"},
+                     {n.input(2), "gamma", "[width]"},
+                     {bias == 4 ? n.input(3) : ValueId(kNone), "beta", "[width]"},
+                     {n.input(bias), "bias", "[width]"}});
+}
+
 void import_skip_layer_normalization(ImportNode& n) {
+  require_skip_shapes(n, 4);
   const Params params = Params::of(layer_params(n, 1e-12f));
   const ValueId sum = emit::add(n, emit::add(n, n.input(0), n.input(1)), n.input(4));
   auto results = n.emit(OpId::LayerNormalization, params, {sum, n.input(2), n.input(3)}, 3);
@@ -35,6 +45,7 @@ ValueId row_mean(ImportNode& n, ValueId x) {
 bool names_output(const ImportNode& n, size_t i) { return i < n.output_count() && !n.node().outputs[i].empty(); }
 
 void import_skip_simplified_layer_normalization(ImportNode& n) {
+  require_skip_shapes(n, 3);
   const Params params = Params::of(layer_params(n, 1e-12f));
   const ValueId sum = emit::add(n, emit::add(n, n.input(0), n.input(1)), n.input(3));
   const auto results = n.emit(OpId::RMSNormalization, params, {sum, n.input(2)}, 2);

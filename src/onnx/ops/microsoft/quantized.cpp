@@ -2,6 +2,7 @@
 #include "onnx/ops/any_rank.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "onnx/ops/required_shapes.h"
 #include "ops/activation.h"
 #include "ops/concat.h"
 #include "ops/pooling.h"
@@ -13,14 +14,22 @@ namespace tenon {
 
 namespace {
 
+// A scale and its zero point, which may be absent, are for a whole tensor; DequantizeLinear has others, too.
+void require_single_scale(ImportNode& n, size_t scale) {
+  const auto name = [](size_t i) { return fmt::format("input {}", i); };
+  require_shapes(n, {{n.input(scale), name(scale), "[] or [1]"}, {n.input(scale + 1), name(scale + 1), "[] or [1]"}});
+}
+
 // Inputs first, first + 1 and first + 2 are a tensor, its scale and its zero point, which may be absent.
 ValueId dequantized(ImportNode& n, size_t first) {
+  require_single_scale(n, first + 1);
   return n.emit1(OpId::DequantizeLinear, default_params(OpId::DequantizeLinear),
                  {n.input(first), n.input(first + 1), n.input(first + 2)});
 }
 
 // The result in the quantized type of `like`, by the scale and zero point at inputs first and first + 1.
 void finish_quantized(ImportNode& n, ValueId result, size_t first, ValueId like) {
+  require_single_scale(n, first);
   QuantizeLinearParams params;
   if (n.input(first + 1) == kNone) params.output_dtype = n.type(like).dtype;
   n.finish(n.emit(OpId::QuantizeLinear, Params::of(params), {result, n.input(first), n.input(first + 1)}));
@@ -71,6 +80,7 @@ void import_softmax(ImportNode& n) {
 void import_pool(ImportNode& n, OpId op, const Params& params) {
   ValueId x = dequantized(n, 0);
   if (n.int_attribute("channels_last", 0) == 0) return finish_quantized(n, n.emit1(op, params, {x}), 3, n.input(0));
+  require_channels_last(n, n.input(0));
   x = n.emit1(op, params, {to_channels_first(n, x)});
   finish_quantized(n, to_channels_last(n, x), 3, n.input(0));
 }

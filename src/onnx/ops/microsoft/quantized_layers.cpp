@@ -2,6 +2,7 @@
 #include "onnx/ops/constant_numbers.h"
 #include "onnx/ops/microsoft/emit.h"
 #include "onnx/ops/microsoft/fusions.h"
+#include "onnx/ops/required_shapes.h"
 #include "ops/quantize.h"
 #include "ops/recurrent.h"
 
@@ -20,21 +21,7 @@ void import_dequantize_linear(ImportNode& n) {
 }
 
 ValueId transposed_if(ImportNode& n, ValueId matrix, bool transpose) {
-  if (const auto rank = n.rank(matrix); rank && *rank != 2)
-    n.fail(invalid_model("an operand has {} axes; QGemm multiplies matrices", *rank));
   return transpose ? emit::transpose(n, matrix, {1, 0}) : matrix;
-}
-
-// A bias is spread over the product, never the product over the bias.
-void check_bias(ImportNode& n, ValueId bias, ValueId product) {
-  const auto &from = n.type(bias).shape, &to = n.type(product).shape;
-  if (!from || !to) return;
-  bool fits = from->size() <= to->size();
-  for (size_t i = 1; fits && i <= from->size(); ++i) {
-    const Dim &given = (*from)[from->size() - i], &wanted = (*to)[to->size() - i];
-    fits = given.equals(1) || !given.is_constant() || !wanted.is_constant() || given == wanted;
-  }
-  if (!fits) n.fail(invalid_model("C is {}, which cannot be spread over {}", shape_text(*from), shape_text(*to)));
 }
 
 // Inputs: A, scale, zero point; B, scale, zero point; C in steps of both scales; the result's scale and zero point,
@@ -45,10 +32,20 @@ void import_q_gemm(ImportNode& n) {
   const ValueId c = n.input(6), y_scale = n.input(7), y_zero = n.input(8);
   if ((y_scale == kNone) != (y_zero == kNone))
     return n.fail(invalid_model("y_scale and y_zero_point come together or not at all"));
+  // A bias is spread over the product, never the product over the bias.
+  const std::string single = "[] or [1]", per_column = "[] or [1|columns]";
+  require_shapes(n, {{n.input(0), "A", trans_a ? "[depth, rows]" : "[rows, depth]"},
+                     {n.input(1), "a_scale", single},
+                     {n.input(2), "a_zero_point", single},
+                     {n.input(3), "B", trans_b ? "[columns, depth]" : "[depth, columns]"},
+                     {n.input(4), "b_scale", per_column},
+                     {n.input(5), "b_zero_point", per_column},
+                     {c, "C", "[] or [1|columns] or [1|rows, 1|columns]"},
+                     {y_scale, "y_scale", single},
+                     {y_zero, "y_zero_point", single}});
   const ValueId product =
       n.emit1(OpId::MatMulInteger, default_params(OpId::MatMulInteger),
               {transposed_if(n, n.input(0), trans_a), transposed_if(n, n.input(3), trans_b), n.input(2), n.input(5)});
-  check_bias(n, c, product);
   const ValueId sum = emit::cast(n, emit::add(n, product, c), DType::Float32);
   ValueId factor = emit::plain(n, OpId::Mul, emit::scale(n, n.input(1), alpha), n.input(4));
   if (y_scale == kNone) return n.finish({emit::plain(n, OpId::Mul, sum, factor)});
@@ -66,15 +63,14 @@ ValueId spread_and_scaled(ImportNode& n, const emit::Quantized& q) {
 }
 
 // Weights [directions, inputs, gates] with scales [directions] or [directions, gates], as an LSTM has them.
-ValueId recurrent_weights(ImportNode& n, const char* what, const emit::Quantized& q) {
+ValueId recurrent_weights(ImportNode& n, const std::string& name, const emit::Quantized& q) {
+  const std::string per_direction = "[directions] or [directions, gates]";
+  require_shapes(n, {{q.x, name, "[directions, inputs, gates]"},
+                     {q.scale, name + "_scale", per_direction},
+                     {q.zero, name + "_zero_point", per_direction}});
+  if (!n.status().ok()) return q.x;
   const auto& shape = n.type(q.x).shape;
   const auto rank = n.rank(q.scale);
-  if (shape && shape->size() != 3)
-    return n.fail(invalid_model("{} has {} axes; it must be [directions, inputs, gates]", what, shape->size())), q.x;
-  if (rank && *rank != 1 && *rank != 2)
-    return n.fail(invalid_model("the scale of {} has {} axes; it must be [directions] or [directions, gates]", what,
-                                *rank)),
-           q.x;
   const int64_t inputs = shape && (*shape)[1].is_constant() ? (*shape)[1].value() : 0;
   ValueId weights;
   if (rank == 1) {
