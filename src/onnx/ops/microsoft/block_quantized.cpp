@@ -108,12 +108,12 @@ void import_matmul_nbits(ImportNode& n) {
   check_dtype(n, bias, "bias", dtype);
   const bool packed_zeros = n.type(n.input(3)).dtype == DType::UInt8;
   if (!packed_zeros) check_dtype(n, n.input(3), "zero_points", n.type(n.input(2)).dtype);
-  require_shapes(n, {{n.input(0), "A", fmt::format("[..., {}]", l.k)},
-                     {n.input(1), "B", fmt::format("[{}, {}, {}]", l.n, l.blocks(), l.block * l.bits / 8)},
+  require_shapes(n, {{n.input(1), "B", fmt::format("[{}, {}, {}]", l.n, l.blocks(), l.block * l.bits / 8)},
                      {n.input(2), "scales", rows_of(l, l.blocks())},
                      {n.input(3), "zero_points", rows_of(l, packed_zeros ? l.zero_point_bytes() : l.blocks())},
                      {n.input(4), "g_idx", fmt::format("[{}] or [{}]", l.k, l.padded())},
-                     {bias, "bias", fmt::format("[{}]", l.n)}});
+                     {bias, "bias", fmt::format("[{}]", l.n)},
+                     {n.input(0), "A", fmt::format("[..., {}]", l.k)}});
   if (!n.status().ok()) return;
   finish_product(n, emit::transpose(n, weights(n, l), {1, 0}), bias);
 }
