@@ -95,8 +95,9 @@ Fit fit_extent(const ExtentPattern& pattern, const Dim& given, PatternValues& va
   const Dim base = wanted_for(0), factor = wanted_for(1) - base, rest = extent - base;
   if (!factor.is_constant() || factor.value() < 1 || !(wanted_for(2) - base == factor * Dim(2))) return Fit::Open;
   if (rest.is_invalid() || (rest.is_constant() && rest.value() < 0)) return Fit::No;
-  if (const Dim left = floor_mod(rest, factor); !left.equals(0)) return left.is_constant() ? Fit::No : Fit::Open;
-  values.extents.emplace(unknown[0], floor_div(rest, factor));
+  const Dim quotient = floor_div(rest, factor);
+  if (!(quotient * factor == rest)) return rest.is_constant() ? Fit::No : Fit::Open;
+  values.extents.emplace(unknown[0], quotient);
   return Fit::Yes;
 }
 
