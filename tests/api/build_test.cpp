@@ -156,7 +156,7 @@ TEST_F(Builds, AProgramThatWritesSomethingElseFailsTheModel) {
   fs::permissions(program, fs::perms::owner_all);
   tenon::Build build({{"output_dir", in_folder("out")}, {"program", program}});
   build.add(in_folder("a.onnx")).run();
-  EXPECT_THAT(build.error(0), HasSubstr("the process that tried the compiled model gave no result"));
+  EXPECT_THAT(build.error(0), HasSubstr("the process that validated the compiled model returned no result"));
 }
 
 TEST_F(Builds, ResultsAreTriedByTheProgramBesideTheLibrary) {

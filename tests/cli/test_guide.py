@@ -55,7 +55,7 @@ def test_the_commands_work_as_written(tenon, tmp_path):
         result = tenon(*command)
         assert result.code == DONE, (command, result.err)
         printed[name] = result.out
-    assert "wrote compiled/decode_ctx.onnx" in printed["compile"] and "was tried with" in printed["compile"]
+    assert "wrote compiled/decode_ctx.onnx" in printed["compile"] and "was tested with" in printed["compile"]
     # `export` takes out what `compile` put in, and `weights set --in-place` puts other weights in.
     assert (tmp_path / "weights.safetensors").read_bytes().endswith(weights_of(1)["w"].tobytes())
     assert tenon("weights", "export", "compiled/decode_ctx.onnx", "--source-dir", ".", "-o", "w.safetensors").code == DONE

@@ -64,7 +64,7 @@ def test_kernels_say_why_there_is_no_better_one(tenon, tmp_path):
     compiled = tenon("inspect", "m_ctx.onnx", "--kernels", "--format", "json").json["kernels"]
     assert compiled == [conv, {**product, "reasons": []}]
     text = tenon("inspect", "m.onnx", "--kernels").out
-    assert "why not a better one" in text and "cpu/PackedConv (small): depthwise: its weights" in text
+    assert "why a faster kernel was not chosen" in text and "cpu/PackedConv (small): depthwise: its weights" in text
 
 
 def test_graph_text(tenon, linear):

@@ -293,10 +293,10 @@ def test_group_query_attention_refuses_what_does_not_fit(rng):
             run_tenon("GroupQueryAttention", inputs | (changed or {}), 3, **merged)
 
     refused("must be positive", num_heads=0)
-    refused("cannot share 3", kv_num_heads=3)
-    refused("64 features are not divisible into 5", num_heads=5, kv_num_heads=5)
+    refused("are not a multiple of the 3", kv_num_heads=3)
+    refused("64 features cannot be divided evenly among 5", num_heads=5, kv_num_heads=5)
     refused("local_window_size is -2", local_window_size=-2)
-    refused("without causal", causal=0, local_window_size=3)
+    refused("but a window needs causal", causal=0, local_window_size=3)
     refused("qk_output is 3", qk_output=3)
     refused("k_quant_type 'X'", k_quant_type="X")
     refused("must be the same", k_quant_type="PER_TENSOR")
@@ -322,7 +322,7 @@ def test_group_query_attention_refuses_what_does_not_fit(rng):
     longer = {"total_sequence_length": np.array([20], np.int32), "seqlens_k": np.array([13, 3], np.int32)}
     refused(r"seqlens_k\[0\] is 13, but there are 12 past", longer)
     later = gqa_inputs(rng, *STEPS["later prompt"]) | {"seqlens_k": np.array([1], np.int32)}
-    with pytest.raises(Exception, match=r"seqlens_k\[0\] is 1, that is too few for 4"):
+    with pytest.raises(Exception, match=r"seqlens_k\[0\] is 1, which is too small for 4"):
         run_tenon("GroupQueryAttention", later, 3, num_heads=4, kv_num_heads=2)
     refused(r"token \[1, 0\] is 0 after position 7", {"position_ids": np.array([[0], [7]])}, **rotary)
     refused(r"token \[0, 0\] is 0 after position -1", {"position_ids": np.array([[-1], [7]])}, **rotary)

@@ -53,7 +53,7 @@ def test_conv_with_an_empty_result(shape):
 def test_conv_refuses_what_does_not_fit():
     x, w = random(1, 4, 5, 5), random(6, 2, 3, 3)
     refuses("channels", "Conv", {"x": x, "w": w})
-    refuses("not divisible", "Conv", {"x": x, "w": random(5, 2, 3, 3)}, group=2)
+    refuses("be divided evenly", "Conv", {"x": x, "w": random(5, 2, 3, 3)}, group=2)
     refuses("'group' is 0", "Conv", {"x": x, "w": w}, group=0)
     refuses("'strides' has 1", "Conv", {"x": x, "w": w}, group=2, strides=[1])
     refuses("'strides' holds 0", "Conv", {"x": x, "w": w}, group=2, strides=[0, 1])

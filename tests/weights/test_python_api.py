@@ -300,7 +300,7 @@ class TestLoading:
 
     def test_bytes_without_their_weights(self, two, tmp_path):
         [path] = tenon.compile(two[0]).save(tmp_path / "compiled")
-        with pytest.raises(tenon.Error, match="no folder is given"):
+        with pytest.raises(tenon.Error, match="the folder that contains"):
             tenon.Artifact.load(open(path, "rb").read())
 
     def test_one_source_folder(self, two, tmp_path):

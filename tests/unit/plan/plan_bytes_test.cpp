@@ -81,7 +81,7 @@ TEST(ProgramBytes, AWeightProgramUsesExactFamiliesOnly) {
   EXPECT_TRUE(program_from_bytes(bytes, {}, cast_is_exact(true)).ok());
   const Status refusal = program_from_bytes(bytes, {}, cast_is_exact(false)).status();
   EXPECT_EQ(refusal.code(), Code::InvalidModel);
-  EXPECT_NE(refusal.message().find("slot 1: weights may not be computed by the kernel family 'reference/Cast'"),
+  EXPECT_NE(refusal.message().find("slot 1: the kernel family 'reference/Cast' must not compute weights"),
             std::string::npos)
       << refusal.message();
   // In a plan it may be anything that is there.
@@ -314,7 +314,7 @@ TEST(ProgramBytes, ProgramsThatCannotRunAreRefused) {
       {"step input out of range", [](Program& p) { p.plan.steps[0].inputs[0] = 7; }},
       {"step input negative", [](Program& p) { p.plan.steps[0].inputs[0] = -2; }},
       {"read before made", [](Program& p) { p.plan.steps[0].inputs[0] = 6; }},
-      {"made twice", [](Program& p) { p.plan.steps[2].outputs[0] = 3; }},
+      {"computed twice", [](Program& p) { p.plan.steps[2].outputs[0] = 3; }},
       {"an input made by a step", [](Program& p) { p.plan.steps[2].outputs[0] = 1; }},
       {"a slot made by a step", [](Program& p) { p.plan.steps[2].outputs[0] = 4; }},
       {"slot out of range", [](Program& p) { p.plan.values[4].slot = 3; }},
