@@ -1,4 +1,4 @@
-"""Options as the native part takes them."""
+"""Options in the form that the native part expects."""
 
 import os
 
@@ -18,7 +18,7 @@ def as_names(value, what):
 
 
 def settings(**options):
-    """Text by key. None is left out; names in lists become keys of their own, and so do those in dicts, with values."""
+    """Text by key. None is left out; each name in a list or dict becomes a key of its own, with its value in a dict."""
     result = {}
     for key, value in options.items():
         if isinstance(value, dict):
