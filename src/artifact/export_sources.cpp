@@ -36,7 +36,7 @@ Status export_sources(const Image& image, const std::string& path) {
   if (!missing.empty())
     return error(Code::NotFound,
                  "the compiled model does not contain these weights, and the files they came from were not found "
-                 "beside it; name the folder of these files (source_dir):{}",
+                 "beside it; name the folder of these files with the option 'source_dir':{}",
                  missing);
   return wire::write_safetensors(path, tensors);
 }

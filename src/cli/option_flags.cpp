@@ -69,6 +69,7 @@ std::string with_flags(std::string message) {
   for (const Known& known : kKnown)
     for (const char* prefix : {"the option '", "option '"})
       replace_all(message, prefix + std::string(known.name) + "'", "--option " + std::string(known.name));
+  replace_all(message, "the option 'source_dir'", "--source-dir");
   replace_all(message, "; freeze_inputs makes", "; --option freeze_inputs=1 makes");
   replace_all(message, "set the option 'overwrite' to replace it", "add --overwrite to replace it");
   return message;

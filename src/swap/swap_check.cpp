@@ -142,10 +142,11 @@ class SwapCheck {
       }
     }
     for (int32_t id : gone)
-      refuse(Code::NotFound,
-             fmt::format("absent: '{}' is packed together with a weight that changes, and its values were not found; "
-                         "add it to the new weights, or name the folder of the file it came from",
-                         program_.sources[static_cast<size_t>(id)].name));
+      refuse(
+          Code::NotFound,
+          fmt::format("absent: '{}' is packed together with a weight that changes, and its values were not found; add "
+                      "it to the new weights, or name the folder of the file it came from with the option 'source_dir'",
+                      program_.sources[static_cast<size_t>(id)].name));
     if (problems_.empty()) return;
     // Reading them takes time, which is well spent only when there is something to tell anyway.
     for (int32_t id : needed)

@@ -67,7 +67,7 @@ def test_what_is_missing_says_where_it_is_looked_for(tenon, tmp_path):
     stage(tmp_path / "decode.onnx", 1, weights_of(1))
     assert tenon("compile", "-m", "decode.onnx", "--output-dir", "out").code == DONE
     refused = tenon("weights", "export", "out/decode_ctx.onnx", "-o", "w.safetensors")
-    assert refused.code != DONE and "'w': the source 'w' was not found" in refused.err and "source_dir" in refused.err
+    assert refused.code != DONE and "'w': the source 'w' was not found" in refused.err and "--source-dir" in refused.err
     shown = tenon("verify", "out")
     assert "'decode.onnx' was not found; name its folder with --source-dir" in shown.out
     assert "no guards to check" in shown.out

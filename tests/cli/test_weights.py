@@ -265,7 +265,7 @@ class TestSet:
         tenon("compile", "-m", conv, "--output-dir", "far/away")
         source = write(tmp_path / "new.npz", {"scale": np.ones(4, np.float32)})
         result = tenon("weights", "set", "far/away/conv_ctx.onnx", "--from", source, "--in-place")
-        assert result.code == FAILED and "absent: 'w'" in result.err and "source_dir" in result.err
+        assert result.code == FAILED and "absent: 'w'" in result.err and "--source-dir" in result.err
         result = tenon("weights", "set", "far/away/conv_ctx.onnx", "--from", source, "--in-place", "--source-dir", ".")
         assert result.code == DONE, result.err
 
