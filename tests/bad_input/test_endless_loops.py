@@ -71,7 +71,7 @@ X = {"x": np.ones(1, np.float32)}
 
 
 def test_the_limit_of_iterations():
-    refused(ENDLESS, GO, says="1000 times.*loop_limit", code="resource limit", loop_limit=1000)
+    refused(ENDLESS, GO, says="1000 iterations.*loop_limit", code="resource limit", loop_limit=1000)
 
 
 NESTED = parser.parse_model(

@@ -55,7 +55,7 @@ def test_help_of_commands_has_examples(tenon, command):
     [
         ([], "no command"),
         (["rnu"], "did you mean 'run'"),
-        (["dance"], "there are compile, weights, run, verify"),
+        (["dance"], "the commands are compile, weights, run, verify"),
         (["sys", "--frmat", "json"], "did you mean '--format'"),
         (["sys", "--format", "xml"], "one of text, json"),
         (["sys", "--format"], "--format needs a value"),
@@ -70,7 +70,7 @@ def test_help_of_commands_has_examples(tenon, command):
         (["run", "a.onnx", "--seed", "3"], "--random"),
         (["run", "a.onnx", "--random=yes"], "--random"),
         (["inspect", "a.onnx", "--graph", "svg"], "one of text, dot, html"),
-        (["inspect", "a.onnx", "--normal-form"], "no flag '--normal-form'"),
+        (["inspect", "a.onnx", "--normal-form"], "unknown flag '--normal-form'"),
         (["verify", "a.onnx", "--samples", "0"], "--samples"),
         (["verify", "a.onnx", "--rtol", "-1"], "not negative"),
         (["verify", "a.onnx", "--atol", "nan"], "not negative"),

@@ -87,7 +87,7 @@ class TestOpenWeights:
         np.savez(tmp_path / "part.npz", b=np.zeros(2, np.float32))
         for extra in ([], ["--format", "json", "--overwrite"]):
             result = tenon("weights", "set", "empty_ctx.onnx", "--from", "part.npz", "-o", "part_ctx.onnx", *extra)
-            assert result.code == DONE and "1 weight is still open" in result.err, result.err
+            assert result.code == DONE and "1 weight is not set" in result.err, result.err
 
 
 def test_weights_set_that_replaces_nothing(tenon, linear, tmp_path):

@@ -296,5 +296,5 @@ def test_bit_cast_of_half_bytes_and_truths():
 
 
 def test_bit_cast_needs_one_width():
-    with pytest.raises(Exception, match="float has 32 bits, int64 has 64"):
+    with pytest.raises(Exception, match="float has 32 bits, but int64 has 64"):
         run("BitCast", np.zeros(2, np.float32), to=TensorProto.INT64)

@@ -298,7 +298,7 @@ def test_group_query_attention_refuses_what_does_not_fit(rng):
     refused("local_window_size is -2", local_window_size=-2)
     refused("but a window needs causal", causal=0, local_window_size=3)
     refused("qk_output is 3", qk_output=3)
-    refused("k_quant_type 'X'", k_quant_type="X")
+    refused("k_quant_type is 'X'", k_quant_type="X")
     refused("must be the same", k_quant_type="PER_TENSOR")
     refused("kv_cache_bit_width is 8", kv_cache_bit_width=8)
     refused("kv_cache_bit_width is 2", k_quant_type="PER_TENSOR", v_quant_type="PER_TENSOR", kv_cache_bit_width=2)
@@ -318,7 +318,7 @@ def test_group_query_attention_refuses_what_does_not_fit(rng):
     for bad in (0, -5):
         refused(f"total_sequence_length is {bad}", {"total_sequence_length": np.array([bad], np.int32)})
     refused(r"seqlens_k\[1\] is -1", {"seqlens_k": np.array([6, -1], np.int32)})
-    refused(r"seqlens_k\[0\] is 7, total", {"seqlens_k": np.array([7, 3], np.int32)})
+    refused(r"seqlens_k\[0\] is 7, but total", {"seqlens_k": np.array([7, 3], np.int32)})
     longer = {"total_sequence_length": np.array([20], np.int32), "seqlens_k": np.array([13, 3], np.int32)}
     refused(r"seqlens_k\[0\] is 13, but there are 12 past", longer)
     later = gqa_inputs(rng, *STEPS["later prompt"]) | {"seqlens_k": np.array([1], np.int32)}

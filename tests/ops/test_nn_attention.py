@@ -216,7 +216,7 @@ def test_rotary_embedding_refuses_what_does_not_fit():
         refuses(rf"position_ids\[1, 2\] is {bad}", "RotaryEmbedding", feeds, opset=23)
     refuses("cos_cache must have the shape", "RotaryEmbedding", feeds | {"i": None}, opset=23)
     refuses("num_heads", "RotaryEmbedding", feeds | {"x": packed(x)}, opset=23)
-    refuses("odd", "RotaryEmbedding", feeds, opset=23, rotary_embedding_dim=3)
+    refuses("must be even", "RotaryEmbedding", feeds, opset=23, rotary_embedding_dim=3)
     refuses("rotary_embedding_dim is 8", "RotaryEmbedding", feeds, opset=23, rotary_embedding_dim=8)
 
 

@@ -89,7 +89,7 @@ def test_pools_refuse_wrong_attributes():
     x = {"x": random(1, 2, 5, 5)}
     refuses("kernel_shape", "MaxPool", x)
     refuses("'kernel_shape' has 1", "MaxPool", x, kernel_shape=[2])
-    refuses("'kernel_shape' holds 0", "AveragePool", x, kernel_shape=[2, 0])
+    refuses("'kernel_shape' contains 0", "AveragePool", x, kernel_shape=[2, 0])
     refuses("storage_order is 2", "MaxPool", x, kernel_shape=[2, 2], storage_order=2)
     refuses("p is 0", "LpPool", x, kernel_shape=[2, 2], p=0)
     refuses("spatial", "MaxPool", {"x": random(2, 3)}, kernel_shape=[2])
@@ -152,7 +152,7 @@ def test_regions_are_checked():
     batch = np.zeros(4, np.int64)
     huge = np.full((4, 4), [0, 0, 1e30, 1e30], np.float32)
     refuses("samples", "RoiAlign", {"x": x, "r": huge, "b": batch})
-    refuses("mode 'min'", "RoiAlign", {"x": x, "r": rois, "b": batch}, mode="min")
+    refuses("mode is 'min'", "RoiAlign", {"x": x, "r": rois, "b": batch}, mode="min")
     refuses("batch indices", "RoiAlign", {"x": x, "r": rois, "b": batch[:3]})
     refuses("4 columns", "RoiAlign", {"x": x, "r": random(4, 5), "b": batch})
     refuses("must be positive", "RoiAlign", {"x": x, "r": rois, "b": batch}, output_height=0)

@@ -215,5 +215,5 @@ def test_contents_that_cannot_fit():
         run("ReduceSum", x, many)
     with pytest.raises(Exception, match=r"K must be one number, but its shape is \[70000\]"):
         run("TopK", x, many, outputs=2)
-    with pytest.raises(Exception, match=r"the size of a window must be one number, it is \[70000\]"):
+    with pytest.raises(Exception, match=r"the size of a window must be one number, but its shape is \[70000\]"):
         run("HannWindow", many)

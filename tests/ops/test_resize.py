@@ -81,7 +81,7 @@ def test_resize_errors():
     check_error("cannot be resized|limit", "Resize", [X, None, np.array([1, 1, 1e30, 1], np.float32)], 19)
     check_error("empty axis", "Resize", [X[:, :, :0], None, None, ints(1, 2, 3, 3)], 19)
     check_error("needs a region", "Resize", [X, None, SCALES[0]], 19, coordinate_transformation_mode="tf_crop_and_resize")
-    check_error("mode 'lanczos'", "Resize", [X, None, SCALES[0]], 19, mode="lanczos")
+    check_error("mode is 'lanczos'", "Resize", [X, None, SCALES[0]], 19, mode="lanczos")
     check_error("names an axis twice", "Resize", [X, None, SCALES[0][:2]], 19, axes=[0, -4])
 
 

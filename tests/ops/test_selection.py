@@ -79,7 +79,7 @@ def test_scatter_errors():
     check_error("index -4", "ScatterND", [x, np.array([[-4]]), u], 18)
     check_error("indices and updates", "ScatterElements", [x, np.zeros((2, 2), np.int64), u], 18)
     check_error("updates", "ScatterND", [x, np.zeros((2, 1), np.int64), u], 18)
-    check_error("reduction 'sub'", "ScatterND", [x, np.zeros((1, 1), np.int64), u], 18, reduction="sub")
+    check_error("reduction is 'sub'", "ScatterND", [x, np.zeros((1, 1), np.int64), u], 18, reduction="sub")
     check_error("coordinates", "ScatterND", [x, np.zeros((1, 3), np.int64), u], 18)
     check_error("allowed types are", "ScatterND", [x > 1, np.zeros((1, 1), np.int64), u > 0], 18, reduction="add")
     nothing = np.zeros((0, 1), np.int64)

@@ -146,7 +146,7 @@ class TestWhatIsNoWeight:
             session.set_weights({"w1": np.zeros(3, "datetime64[s]")}, partial=True)
 
     def test_integer_key(self, session):
-        with pytest.raises(TypeError, match="7 is of type int, not str"):
+        with pytest.raises(TypeError, match="must be str, but 7 is of type int"):
             session.set_weights({7: np.zeros((4, 4), np.float32)})
 
     def test_zero_byte_in_a_name(self, session):
@@ -249,7 +249,7 @@ class TestCompile:
             np.testing.assert_allclose(output(tenon.compile(two[0], cpu_isa=isa).session()), best, rtol=1e-5)
         options = tenon.SessionOptions()
         options.add_session_config_entry("tenon.cpu_isa", "mmx")
-        with pytest.raises(tenon.Error, match="option 'cpu_isa': 'mmx' is no instruction set"):
+        with pytest.raises(tenon.Error, match="option 'cpu_isa': kernels cannot use the instruction set 'mmx'"):
             tenon.compile(two[0]).session(sess_options=options)
         with pytest.raises(tenon.Error, match="quantum"):
             tenon.compile(two[0], cpu_isa="quantum")

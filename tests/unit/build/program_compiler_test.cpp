@@ -87,13 +87,13 @@ TEST_F(Programs, WhoeverWritesNothingHasNotSucceeded) {
 TEST_F(Programs, AnEmptyFileIsNothing) {
   Build build(request({"a.onnx"}), stand_in(": > \"$2/$4\""));
   EXPECT_EQ(text_in(run(build), "status"), "failed");
-  EXPECT_THAT(build.error(0), HasSubstr("wrote no 'a_ctx.onnx'"));
+  EXPECT_THAT(build.error(0), HasSubstr("did not write 'a_ctx.onnx'"));
 }
 
 TEST_F(Programs, ARefusalIsShownWithItsReason) {
   Build build(request({"a.onnx"}), stand_in("printf 'no device'; exit 3"));
   run(build);
-  EXPECT_THAT(build.error(0), HasSubstr("the compiler 'stand-in' ended with code 3: no device"));
+  EXPECT_THAT(build.error(0), HasSubstr("the compiler 'stand-in' ended with exit code 3: no device"));
 }
 
 TEST_F(Programs, OthersGoOnWithoutTheModelThatCrashes) {
