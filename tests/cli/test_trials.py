@@ -67,10 +67,10 @@ class TestShapes:
         document = tenon("verify", "m.onnx", "--format", "json").json
         assert shapes_of(document["tried"]) == [{"x": "float[1, 3, 64, 64]"}, {"x": "float[2, 3, 32, 64]"}]
         assert [entry["sets"] for entry in document["tried"]] == [2, 1]
-        assert "tried with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in tenon("verify", "m.onnx").out
+        assert "tested with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in tenon("verify", "m.onnx").out
         result = tenon("compile", "-m", "m.onnx", "--report", "r.html")
         assert "m was tested with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in result.out
-        assert "tried with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in (tmp_path / "r.html").read_text()
+        assert "tested with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in (tmp_path / "r.html").read_text()
 
     def test_extents_that_follow_from_weights(self, tenon, tmp_path):
         image(tmp_path / "m.onnx", flat=900)
