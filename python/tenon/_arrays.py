@@ -153,7 +153,7 @@ def _tensor(item, declared, copy):
     typed = hasattr(item, "dtype")  # scalars of numpy, tensors of other frameworks
     if not typed and wanted is not None and array.dtype != wanted:
         if not _castable(array.dtype.kind, declared.dtype):
-            raise InvalidArgument(f"{TYPE_NAMES[declared.dtype]} is expected, the value given is {array.dtype}")
+            raise InvalidArgument(f"expected {TYPE_NAMES[declared.dtype]}, but the value is {array.dtype}")
         _check_range(array, declared.dtype)
         array = array.astype(wanted)
     return value_from_array(array, copy)
@@ -181,12 +181,12 @@ def from_python(item, declared, copy=False):
         return _tenon.Value.optional(from_python(item, element, True), element)
     if declared.kind == KIND_SEQUENCE:
         if not isinstance(item, (list, tuple)):
-            raise InvalidArgument(f"a list is expected, not {type(item).__name__}")
+            raise InvalidArgument(f"expected a list, not {type(item).__name__}")
         element = declared.element
         return _tenon.Value.sequence([from_python(i, element, True) for i in item], element)
     if declared.kind == KIND_MAP:
         if not isinstance(item, dict):
-            raise InvalidArgument(f"a dict is expected, not {type(item).__name__}")
+            raise InvalidArgument(f"expected a dict, not {type(item).__name__}")
         return _map(item, declared)
     return _tensor(item, declared, copy)
 
