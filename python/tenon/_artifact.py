@@ -149,7 +149,7 @@ def _checked_names(names, models):
     names = as_names(names, "names")
     if len(names) != len(models):
         raise ValueError(f"{len(models)} {'model' if len(models) == 1 else 'models'} need as many names, "
-                         f"{len(names)} {'is' if len(names) == 1 else 'are'} given: {', '.join(map(repr, names))}")
+                         f"but {len(names)} {'is' if len(names) == 1 else 'are'} given: {', '.join(map(repr, names))}")
     return names
 
 

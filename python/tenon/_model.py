@@ -20,7 +20,7 @@ def load_native(path_or_bytes, settings, files=None, weights=None):
         raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
     path = os.fspath(path_or_bytes)
     if "\0" in path:
-        raise _errors.NoSuchFile(f"a file name must not contain a zero character: {path!r} has")
+        raise _errors.NoSuchFile(f"a file name must not contain a zero character: {path!r}")
     if os.path.isdir(path):
         raise _errors.InvalidModel(f"'{path}' is a folder, not an ONNX file")
     try:

@@ -12,7 +12,7 @@ def as_names(value, what):
     names = []
     for name in value:
         if not isinstance(name, (str, os.PathLike)):
-            raise TypeError(f"{what} must be names, and {name!r} is of type {type(name).__name__}")
+            raise TypeError(f"{what} must be names, but {name!r} is of type {type(name).__name__}")
         names.append(os.fspath(name))
     return names
 

@@ -252,7 +252,7 @@ class TestSet:
         for name in ("cat_ctx.onnx", "dog_ctx.onnx"):
             (tmp_path / "new" / name).write_text("mine")
         result = tenon("weights", "set", "out", "--from", group[0], "--output-dir", "new")
-        assert result.code == FAILED and "'new/cat_ctx.onnx', 'new/dog_ctx.onnx' exist already" in result.err
+        assert result.code == FAILED and "'new/cat_ctx.onnx', 'new/dog_ctx.onnx' already exist" in result.err
 
     def test_embedded_stays_embedded(self, tenon, conv, tuned, tmp_path):
         tenon("compile", "-m", conv, "--embed", "--output-dir", "one")

@@ -259,7 +259,7 @@ def test_linear_attention_refuses_what_does_not_fit():
     def refused(message, changed=None, **attributes):
         refuses(message, "LinearAttention", feeds | (changed or {}), 2, opset=27, **(heads | attributes))
 
-    refused("update_rule 'x'", update_rule="x")
+    refused("update_rule is 'x'", update_rule="x")
     refused("needs the input 'decay", update_rule="gated")
     refused("needs the input 'beta", update_rule="delta")
     refused("4 query heads are not a multiple of the 3", kv_num_heads=3)

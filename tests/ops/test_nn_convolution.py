@@ -171,6 +171,6 @@ def test_causal_conv_carries_its_state(length, activation):
 
 def test_causal_conv_refuses_what_does_not_fit():
     x, w = random(2, 3, 5), random(3, 1, 4)
-    refuses("activation 'relu'", "CausalConvWithState", {"x": x, "w": w}, 2, opset=27, activation="relu")
+    refuses("activation is 'relu'", "CausalConvWithState", {"x": x, "w": w}, 2, opset=27, activation="relu")
     refuses("weights must have the shape", "CausalConvWithState", {"x": x, "w": random(2, 1, 4)}, 2, opset=27)
     refuses("past_state", "CausalConvWithState", {"x": x, "w": w, "b": None, "p": random(2, 3, 4)}, 2, opset=27)

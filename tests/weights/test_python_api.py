@@ -180,7 +180,7 @@ class TestOnly:
         session.set_weights(arrays(made(2)), only={"w1", "w2"})
 
     def test_no_name(self, session):
-        with pytest.raises(TypeError, match="only must be names, and 3"):
+        with pytest.raises(TypeError, match="only must be names, but 3"):
             session.set_weights(arrays(made(2)), only=[3])
 
     def test_bake(self):
@@ -209,7 +209,7 @@ class TestSeveralSessions:
 
 class TestCompile:
     def test_too_few_names(self, two):
-        with pytest.raises(ValueError, match="2 models need as many names, 1 is given: 'x'"):
+        with pytest.raises(ValueError, match="2 models need as many names, but 1 is given: 'x'"):
             tenon.compile(two, names=["x"])
 
     def test_one_name(self, two):
