@@ -312,7 +312,7 @@ def test_group_query_attention_refuses_what_does_not_fit(rng):
     refused("there are 1 queries and 2 keys", {n: normal(rng, 2, 2, 2 * SIZE) for n in ("key", "value")})
     refused("seqlens_k must have 2", {"seqlens_k": np.zeros(3, np.int32)})
     refused("total_sequence_length must be one", {"total_sequence_length": np.ones(2, np.int32)})
-    refused("attention_bias of shape", {"attention_bias": normal(rng, 2, 4, 1, 6)})
+    refused("attention_bias has the shape", {"attention_bias": normal(rng, 2, 4, 1, 6)})
     refused("head_sink must have the shape", {"head_sink": normal(rng, 3)})
     refused("position_ids of shape", {"position_ids": np.zeros((2, 0), np.int64)})
     for bad in (0, -5):

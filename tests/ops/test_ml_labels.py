@@ -80,8 +80,8 @@ def test_label_encoder_takes_the_first_of_equal_keys():
     ("change", "message"),
     [
         ({"keys_int64s": [1]}, "1 keys but 2 values"),
-        ({"keys_strings": ["a", "b"]}, "exactly one of the keys_\\* attributes must be given, there are 2"),
-        ({"values_strings": None}, "exactly one of the values_\\* attributes must be given, there are 0"),
+        ({"keys_strings": ["a", "b"]}, "exactly one of the keys_\\* attributes must be given, but there are 2"),
+        ({"values_strings": None}, "exactly one of the values_\\* attributes must be given, but there are 0"),
         ({"default_tensor": numpy_helper.from_array(np.array([1], np.int64))}, "default must be one string"),
     ],
 )

@@ -221,7 +221,7 @@ def test_wrong_linear_models_are_refused(op, change, message):
     [
         ({"vectors_per_class": [2, 3]}, "support_vectors has 24 elements, which cannot be divided evenly into 5 rows"),
         ({"vectors_per_class": [2, -3, 7]}, "negative"),
-        ({"vectors_per_class": [2**62, 2**62, 2**62]}, "do not fill|too large"),
+        ({"vectors_per_class": [2**62, 2**62, 2**62]}, "cannot be divided evenly|too large"),
         ({"vectors_per_class": [2, 4]}, "vectors_per_class has 2 elements, but there are 3 classes"),
         ({"support_vectors": [1.0] * 7}, "support_vectors has 7 elements, which cannot be divided evenly into 6 rows"),
         ({"support_vectors": [1.0] * 6}, "X has 4 features, but the support vectors need 1"),
