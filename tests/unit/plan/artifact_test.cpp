@@ -233,7 +233,7 @@ TEST(Artifact, RefersToTensorsOfAnotherFile) {
   EXPECT_EQ(artifact->packed(0, wrong).status().code(), Code::NotFound);
   EXPECT_FALSE(artifact->verify(wrong).ok());
 
-  tuned.contents.packed[0].content = hash_bytes("changed since");
+  tuned.contents.packed[0].content = hash_bytes("other bytes");
   tuned.contents.sources[0] = {.info = tuned.contents.sources[0].info, .content = tuned.contents.packed[0].content};
   const auto stale = opened(tuned.write());
   ASSERT_TRUE(stale);
