@@ -400,7 +400,7 @@ class TestCommandLine:
         (["-m", "a", "--embed", "--bin-name", "x"], "--bin-name"),
         (["-m", "a", "--bin-name", "x/y"], "--bin-name"),
         (["-m", "a", "--compiler", "tenno"], "did you mean 'tenon'"),
-        (["-m", "a", "--sources", "all"], "reference, embed or none"),
+        (["-m", "a", "--sources", "all"], "one of reference, embed, none"),
         (["-m", "a", "--validate", "--no-validate"], "validate"),
         (["-m", "a", "--keep-going", "--fail-fast"], "keep-going"),
         (["-m", "a", "--jobs", "0"], "--jobs"),

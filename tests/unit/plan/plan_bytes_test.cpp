@@ -314,7 +314,7 @@ TEST(ProgramBytes, ProgramsThatCannotRunAreRefused) {
       {"step input out of range", [](Program& p) { p.plan.steps[0].inputs[0] = 7; }},
       {"step input negative", [](Program& p) { p.plan.steps[0].inputs[0] = -2; }},
       {"read before made", [](Program& p) { p.plan.steps[0].inputs[0] = 6; }},
-      {"computed twice", [](Program& p) { p.plan.steps[2].outputs[0] = 3; }},
+      {"made twice", [](Program& p) { p.plan.steps[2].outputs[0] = 3; }},
       {"an input made by a step", [](Program& p) { p.plan.steps[2].outputs[0] = 1; }},
       {"a slot made by a step", [](Program& p) { p.plan.steps[2].outputs[0] = 4; }},
       {"slot out of range", [](Program& p) { p.plan.values[4].slot = 3; }},
