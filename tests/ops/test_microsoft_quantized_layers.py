@@ -223,7 +223,7 @@ def test_dynamic_quantize_lstm_refuses(rng):
         run_tenon("DynamicQuantizeLSTM", inputs | {"W_scale": np.ones((1, 1, 24), np.float32)}, 3, hidden_size=6)
     with pytest.raises(Exception, match="they must be the same"):
         run_tenon("DynamicQuantizeLSTM", inputs | {"W_scale": np.ones((1, 23), np.float32)}, 3, hidden_size=6)
-    with pytest.raises(Exception, match="does not fit"):
+    with pytest.raises(Exception, match="does not match"):
         short = {"W_scale": np.ones((1, 23), np.float32), "W_zero": np.zeros((1, 23), np.int8)}
         run_tenon("DynamicQuantizeLSTM", inputs | short, 3, hidden_size=6)
 

@@ -132,7 +132,7 @@ def test_non_max_suppression():
         check_same("NonMaxSuppression", [boxes, scores, *limits[:2]], 10, center_point_box=center)
     assert run("NonMaxSuppression", [boxes, scores], 11)[0].shape == (0, 3)
     assert run("NonMaxSuppression", [boxes[:, :0], scores[:, :, :0], *limits], 11)[0].shape == (0, 3)
-    check_error("do not fit", "NonMaxSuppression", [boxes, scores[:, :, :9]], 11)
+    check_error("do not match", "NonMaxSuppression", [boxes, scores[:, :, :9]], 11)
     check_error("outside 0..1", "NonMaxSuppression", [boxes, scores, limits[0], limits[1] + 2], 11)
     assert run_onnxruntime("NonMaxSuppression", [boxes, scores, *limits], 11)[0].shape[0] > 0
 
