@@ -189,7 +189,7 @@ def test_linear_attention_gate(rng, dtype, outputs):
     }  # fmt: skip
     compare_with_onnxruntime("LinearAttentionGate", inputs, outputs)
     if outputs > 1:
-        with pytest.raises(Exception, match="needs the input 'beta"):
+        with pytest.raises(Exception, match="needs the input 'b'"):
             run_tenon("LinearAttentionGate", inputs | {"b": None}, 2)
 
 
