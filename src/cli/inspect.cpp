@@ -130,11 +130,9 @@ class Inspect final : public Command {
   Exit execute(Console& console) override {
     const bool is_page = graph_ == "dot" || graph_ == "html";
     if (is_page && (ops_ || weights_ || plan_ || kernels_ || weight_program_))
-      throw Failure(
-          kUsage,
-          fmt::format(
-              "--graph {} prints a whole document; leave out --ops, --weights, --plan, --kernels and --weight-program",
-              graph_));
+      throw Failure(kUsage, fmt::format("--graph {} prints a whole document and cannot be combined with --ops, "
+                                        "--weights, --plan, --kernels or --weight-program",
+                                        graph_));
     if (is_page && console.is_json())
       throw Failure(kUsage, fmt::format("--graph {} cannot be combined with --format json; use --graph text", graph_));
     if (!is_folder(path_) && refusing(kCannotLoad, path_, [&] { return tenon::is_context_file(path_); })) {

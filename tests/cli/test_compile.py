@@ -207,7 +207,7 @@ class TestNames:
     def test_results_never_replace_inputs(self, tenon, conv, tmp_path):
         for name in ("conv.onnx", "./conv.onnx"):
             result = tenon("compile", "-m", conv, "-o", name, "--overwrite")
-            assert result.code == USAGE and "replaced" in result.err
+            assert result.code == USAGE and "overwritten" in result.err
         shutil.copy(conv, tmp_path / "conv_ctx.onnx")
         result = tenon("compile", "-m", conv, "-m", "conv_ctx.onnx", "--output-dir", ".", "--overwrite")
         assert result.code == USAGE

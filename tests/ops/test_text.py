@@ -146,7 +146,7 @@ def test_tfidf_errors():
         ("cannot occupy elements", {"ngram_counts": [0, 99]}),
         ("max_gram_length is 3", {"max_gram_length": 3}),
         ("are not valid", {"min_gram_length": 0}),
-        ("mode 'X'", {"mode": "X"}),
+        ("mode is 'X'", {"mode": "X"}),
         ("weights for", {"weights": [1.0]}),
         ("not both", {"pool_strings": ["a"]}),
     ]:
