@@ -148,6 +148,6 @@ def test_tfidf_errors():
         ("are not valid", {"min_gram_length": 0}),
         ("mode is 'X'", {"mode": "X"}),
         ("weights for", {"weights": [1.0]}),
-        ("not both", {"pool_strings": ["a"]}),
+        ("exactly one of pool_int64s and pool_strings", {"pool_strings": ["a"]}),
     ]:
         check_error(text, "TfIdfVectorizer", [x], 9, **{**good, **change})
