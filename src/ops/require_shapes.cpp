@@ -14,7 +14,7 @@ Result<Fit> fit_required_shapes(const RequireShapesParams& params, std::span<con
     const PatternValues before = values;
     const Fit fit = shapes[i] ? fit_shape(patterns, *shapes[i], values) : Fit::Open;
     if (fit == Fit::No)
-      return invalid_model("{} is {}, it must be {}", params.names[i], shape_text(*shapes[i]),
+      return invalid_model("{} has the shape {}; it must be {}", params.names[i], shape_text(*shapes[i]),
                            pattern_text(patterns, before));
     all = std::min(all, fit);
   }

@@ -147,13 +147,13 @@ def test_attention_refuses_what_does_not_fit(rng):
 
     refused("num_heads is 0", num_heads=0)
     refused("num_heads is -1", num_heads=-1)
-    refused("8 features, which 3 heads do not share evenly", num_heads=3)
+    refused("8 features, which cannot be divided evenly among 3 heads", num_heads=3)
     refused("qkv_hidden_sizes must have 3", qkv_hidden_sizes=[8, 8])
     refused("qkv_hidden_sizes has 7", qkv_hidden_sizes=[8, 7, 9])
     wrong = {"weights": normal(rng, 6, 25), "bias": None}
-    refused(r"\(Attention\): weights is \[6, 25\], it must be \[6, 3\*width\]", wrong)
-    refused(r"\(Attention\): weights is \[7, 24\], it must be \[6, 3\*width\]", {"weights": normal(rng, 7, 24)})
-    refused(r"\(Attention\): bias is \[1\], it must be \[24\]", {"bias": normal(rng, 1)})
+    refused(r"\(Attention\): weights has the shape \[6, 25\]; it must be \[6, 3\*width\]", wrong)
+    refused(r"\(Attention\): weights has the shape \[7, 24\]; it must be \[6, 3\*width\]", {"weights": normal(rng, 7, 24)})
+    refused(r"\(Attention\): bias has the shape \[1\]; it must be \[24\]", {"bias": normal(rng, 1)})
     refused("mask of shape", {"mask_index": np.ones(4, np.int32)})
     refused("mask of shape", {"mask_index": np.ones((BATCH, 4), np.int32)})
     refused("mask of shape", {"mask_index": np.ones((BATCH, 4, LENGTH), np.int32)})
@@ -287,7 +287,7 @@ def test_multi_head_attention_of_packed_heads(rng, dtype, with_bias):
     np.testing.assert_array_equal(y, expected)
     packed = plain | {"key": np.stack([k, v], axis=3), "value": None}
     if with_bias:
-        with pytest.raises(Exception, match="cannot have a bias"):
+        with pytest.raises(Exception, match="must not have a bias"):
             run_tenon("MultiHeadAttention", packed, num_heads=HEADS)
     else:
         (y,) = run_tenon("MultiHeadAttention", packed, num_heads=HEADS)
@@ -328,7 +328,7 @@ def test_decoding_in_a_shared_buffer(rng, beams, op_type, kind, bias_shape):
     compare_with_onnxruntime(op_type, inputs, 4, num_heads=HEADS, typed=["out3"], **attributes)
     if beams is not None:
         inputs["cache_indirection"] = np.full_like(indirection, beams)
-        with pytest.raises(Exception, match=rf"cache_indirection\[0, 0, 0\] is {beams}, there are {beams} beams"):
+        with pytest.raises(Exception, match=rf"cache_indirection\[0, 0, 0\] is {beams}, but there are {beams} beams"):
             run_tenon(op_type, inputs, 4, num_heads=HEADS, **attributes)
 
 
@@ -358,13 +358,13 @@ def test_multi_head_attention_refuses_what_does_not_fit(rng):
             run_tenon("MultiHeadAttention", inputs | (changed or {}), **({"num_heads": HEADS} | attributes))
 
     refused("num_heads is 0", num_heads=0)
-    refused("which 3 heads do not share evenly", num_heads=3)
-    refused("value without a key", {"key": None})
-    packed = rf"query is .*, it must be \[batch, length, {HEADS}, 3, size\]"
+    refused("which cannot be divided evenly among 3 heads", num_heads=3)
+    refused("given without a key", {"key": None})
+    packed = rf"query has the shape .*; it must be \[batch, length, {HEADS}, 3, size\]"
     refused(rf"\(MultiHeadAttention\): {packed}", {"key": None, "value": None})
-    refused(r"\(MultiHeadAttention\): key is \[.*, 6\], it must be", {"key": normal(rng, BATCH, LENGTH, 6)})
-    refused(r"\(MultiHeadAttention\): value is \[.*, 4, .*\], it must be", {"value": normal(rng, BATCH, 4, WIDTH)})
+    refused(r"\(MultiHeadAttention\): key has the shape \[.*, 6\]; it must be", {"key": normal(rng, BATCH, LENGTH, 6)})
+    refused(r"\(MultiHeadAttention\): value has the shape \[.*, 4, .*\]; it must be", {"value": normal(rng, BATCH, 4, WIDTH)})
     refused("together", {"past_key": normal(rng, BATCH, HEADS, 3, SIZE)})
     refused("mask of shape", {"key_padding_mask": np.ones((BATCH, 6), np.int32)})
-    refused(rf"bias is \[{3 * WIDTH + 1}\], it must be \[{3 * WIDTH}\]", {"bias": normal(rng, 3 * WIDTH + 1)})
-    refused(rf"bias is \[{3 * WIDTH - 2}\], it must be \[{3 * WIDTH}\]", {"bias": normal(rng, 3 * WIDTH - 2)})
+    refused(rf"bias has the shape \[{3 * WIDTH + 1}\]; it must be \[{3 * WIDTH}\]", {"bias": normal(rng, 3 * WIDTH + 1)})
+    refused(rf"bias has the shape \[{3 * WIDTH - 2}\]; it must be \[{3 * WIDTH}\]", {"bias": normal(rng, 3 * WIDTH - 2)})

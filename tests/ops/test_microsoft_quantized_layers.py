@@ -148,20 +148,20 @@ def test_q_gemm_of_transposed_operands(rng, trans_a, trans_b):
 
 def test_q_gemm_refuses(rng):
     inputs = gemm_inputs(rng, np.uint8, np.int8, True, (6,), True)
-    with pytest.raises(Exception, match="come together"):
+    with pytest.raises(Exception, match="must be given together"):
         run_tenon("QGemm", inputs | {"y_scale": None})
     for message, changed in [
-        (r"C is \[2, 4, 6\], it must be \[\] or \[1\|6\] or \[1\|4, 1\|6\]", {"C": np.zeros((2, 4, 6), np.int32)}),
-        (r"C is \[5\], it must be", {"C": np.zeros(5, np.int32)}),
-        (r"A is \[1, 4, 5\], it must be \[rows, depth\]", {"A": inputs["A"][None]}),
+        (r"C has the shape \[2, 4, 6\]; it must be \[\] or \[1\|6\] or \[1\|4, 1\|6\]", {"C": np.zeros((2, 4, 6), np.int32)}),
+        (r"C has the shape \[5\]; it must be", {"C": np.zeros(5, np.int32)}),
+        (r"A has the shape \[1, 4, 5\]; it must be \[rows, depth\]", {"A": inputs["A"][None]}),
         # These would broadcast.
-        (r"a_scale is \[4, 1\], it must be \[\] or \[1\]", {"a_scale": np.ones((4, 1), np.float32)}),
-        (r"b_scale is \[4, 6\], it must be \[\] or \[1\|6\]", {"b_scale": np.ones((4, 6), np.float32)}),
-        (r"y_scale is \[6\], it must be \[\] or \[1\]", {"y_scale": np.ones(6, np.float32)}),
+        (r"a_scale has the shape \[4, 1\]; it must be \[\] or \[1\]", {"a_scale": np.ones((4, 1), np.float32)}),
+        (r"b_scale has the shape \[4, 6\]; it must be \[\] or \[1\|6\]", {"b_scale": np.ones((4, 6), np.float32)}),
+        (r"y_scale has the shape \[6\]; it must be \[\] or \[1\]", {"y_scale": np.ones(6, np.float32)}),
     ]:
         with pytest.raises(Exception, match=r"\(QGemm\): " + message):
             run_tenon("QGemm", inputs | changed)
-    with pytest.raises(Exception, match=r"\(QGemm\): B is \[5, 6\], it must be \[columns, 5\]"):
+    with pytest.raises(Exception, match=r"\(QGemm\): B has the shape \[5, 6\]; it must be \[columns, 5\]"):
         run_tenon("QGemm", gemm_inputs(rng, np.uint8, np.int8, False, (6,), True), transB=1)
 
 
@@ -229,11 +229,11 @@ def test_dynamic_quantize_lstm_refuses(rng):
     for shape in ((1, 1, 24), (1, 23), (1, 1), (2,)):
         for other in ({}, {"W_zero": np.zeros(shape, np.int8)}):
             changed = inputs | {"W_scale": np.ones(shape, np.float32)} | other
-            with pytest.raises(Exception, match=r"LSTM\): W_scale is \[.*\], it must be \[1\] or \[1, 24\]"):
+            with pytest.raises(Exception, match=r"LSTM\): W_scale has the shape \[.*\]; it must be \[1\] or \[1, 24\]"):
                 run_tenon("DynamicQuantizeLSTM", changed, 3, hidden_size=6)
-    with pytest.raises(Exception, match=r"LSTM\): R_zero_point is \[1, 2\], it must be \[1\] or \[1, 24\]"):
+    with pytest.raises(Exception, match=r"LSTM\): R_zero_point has the shape \[1, 2\]; it must be \[1\] or \[1, 24\]"):
         run_tenon("DynamicQuantizeLSTM", inputs | {"R_zero": np.zeros((1, 2), np.int8)}, 3, hidden_size=6)
-    with pytest.raises(Exception, match=r"LSTM\): W is \[5, 24\], it must be \[directions, inputs, gates\]"):
+    with pytest.raises(Exception, match=r"LSTM\): W has the shape \[5, 24\]; it must be \[directions, inputs, gates\]"):
         run_tenon("DynamicQuantizeLSTM", inputs | {"W": inputs["W"][0]}, 3, hidden_size=6)
 
 
@@ -265,9 +265,9 @@ def test_q_embed_layer_normalization(rng, dtype, segments, mask):
 
 def test_q_embed_layer_normalization_refuses(rng):
     inputs = embed_inputs(rng, np.uint8, True, False)
-    with pytest.raises(Exception, match="come together"):
+    with pytest.raises(Exception, match="must be given together"):
         run_tenon("QEmbedLayerNormalization", inputs | {"segment_scale": None}, 2)
-    with pytest.raises(Exception, match="input 11 is missing: the scale of input 5"):
+    with pytest.raises(Exception, match="input 11 is missing; it is the scale of input 5"):
         run_tenon("QEmbedLayerNormalization", inputs | {"gamma_scale": None}, 2)
     with pytest.raises(Exception, match="index|indices"):
         run_tenon("QEmbedLayerNormalization", inputs | {"ids": np.full((2, 5), 11, np.int32)}, 2)

@@ -39,9 +39,9 @@ def test_a_run_with_wrong_shapes_is_refused_and_others_go_on(rng, tmp_path, form
     session = opened(model, form, tmp_path)
     feeds = feeds_of(inputs, constants)
     (y,) = session.run(None, feeds)
-    wrong = {"A": (np.zeros((3, 41), np.float32), r"A is \[3, 41\], it must be \[..., 40\]")}
+    wrong = {"A": (np.zeros((3, 41), np.float32), r"A has the shape \[3, 41\]; it must be \[..., 40\]")}
     if "g_idx" not in constants:  # longer than K, and shorter than the padded rows: its start would do
-        wrong["g_idx"] = np.zeros(41, np.int32), r"g_idx is \[41\], it must be \[40\] or \[48\]"
+        wrong["g_idx"] = np.zeros(41, np.int32), r"g_idx has the shape \[41\]; it must be \[40\] or \[48\]"
     for name, (value, message) in wrong.items():
         with pytest.raises(tenon.Error, match=rf"\(MatMulNBits\): {message}"):
             session.run(None, feeds | {name: value})
@@ -67,7 +67,7 @@ def test_a_branch_that_is_not_taken_requires_nothing(tmp_path, form):
     session = opened(model, form, tmp_path)
     no_image, image = np.arange(6, dtype=np.uint8).reshape(2, 3), np.arange(8, dtype=np.uint8).reshape(1, 4, 2)
     np.testing.assert_array_equal(session.run(None, {"c": np.array(False), "x": no_image})[0], no_image)
-    with pytest.raises(tenon.Error, match=r"node 'pool' \(NhwcMaxPool\): X is \[2, 3\], it must be"):
+    with pytest.raises(tenon.Error, match=r"node 'pool' \(NhwcMaxPool\): X has the shape \[2, 3\]; it must be"):
         session.run(None, {"c": np.array(True), "x": no_image})
     np.testing.assert_array_equal(session.run(None, {"c": np.array(True), "x": image})[0], image[:, 1:])
 
@@ -81,5 +81,5 @@ def test_weights_are_not_kept_for_their_shapes(rng):
     model.graph.initializer.append(numpy_helper.from_array(bias, "bias"))
     session = tenon.compile(model.SerializeToString()).session()
     session.run(None, inputs)
-    with pytest.raises(tenon.Error, match=r"\(MultiHeadAttention\): bias is \[24\], it must be \[22\]"):
+    with pytest.raises(tenon.Error, match=r"\(MultiHeadAttention\): bias has the shape \[24\]; it must be \[22\]"):
         session.run(None, inputs | {"value": normal(rng, 2, 5, 6)})

@@ -87,7 +87,7 @@ TEST(RequiredShapes, NameTheInputThatDoesNotFit) {
   EXPECT_EQ(*fits(&a, &right), Fit::Yes);
   EXPECT_EQ(*fits(&a, nullptr), Fit::Open);
   EXPECT_EQ(*fits(nullptr, &wrong), Fit::Open);
-  EXPECT_EQ(fits(&a, &wrong).status().message(), "B is [6, 6], it must be [5, columns]");
+  EXPECT_EQ(fits(&a, &wrong).status().message(), "B has the shape [6, 6]; it must be [5, columns]");
 }
 
 }  // namespace

@@ -18,13 +18,13 @@ bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
 
 void check_block_size(ImportNode& n, int64_t block_size) {
   if (block_size < 16 || !is_power_of_two(block_size) || block_size > std::numeric_limits<int32_t>::max())
-    n.fail(invalid_model("block_size is {}; it must be a power of two from 16 on", block_size));
+    n.fail(invalid_model("block_size is {}; it must be a power of two and at least 16", block_size));
 }
 
 void check_dtype(ImportNode& n, ValueId x, const char* what, DType wanted) {
   const DType dtype = n.type(x).dtype;
   if (x != kNone && dtype != DType::Undefined && dtype != wanted)
-    n.fail(invalid_model("{} is {}, it must be {}", what, dtype_name(dtype), dtype_name(wanted)));
+    n.fail(invalid_model("{} is {}; it must be {}", what, dtype_name(dtype), dtype_name(wanted)));
 }
 
 // The matrix of a MatMulNBits, [N, K], in blocks along K.
@@ -95,13 +95,13 @@ ValueId weights(ImportNode& n, const Layout& l) {
 void import_matmul_nbits(ImportNode& n) {
   n.ignore_attribute("accuracy_level");
   if (const int64_t packing = n.int_attribute("weight_prepacked", 0); packing != 0)
-    return n.fail(unsupported("weight_prepacked is {}: a layout for one kind of device only", packing));
+    return n.fail(unsupported("weight_prepacked is {}, a layout that only one kind of device can read", packing));
   Layout l = read_layout(n);
   l.bits = n.int_attribute("bits", l.bits);
   if (l.bits != 2 && l.bits != 4 && l.bits != 8) n.fail(invalid_model("bits is {}; it must be 2, 4 or 8", l.bits));
   const ValueId bias = n.input(5);
   const DType dtype = n.type(n.input(0)).dtype;
-  if (dtype == DType::Undefined) return n.fail(unsupported("MatMulNBits needs an A of known type"));
+  if (dtype == DType::Undefined) return n.fail(unsupported("MatMulNBits needs an A of a known type"));
   if (!n.status().ok()) return;
   check_dtype(n, n.input(1), "B", DType::UInt8);
   check_dtype(n, n.input(2), "scales", dtype);
@@ -135,7 +135,7 @@ void import_matmul_bnb4(ImportNode& n) {
   const int64_t kind = n.int_attribute("quant_type", -1);
   if (kind != 0 && kind != 1) n.fail(invalid_model("quant_type is {}; it must be 0 (float) or 1 (normal float)", kind));
   const bool transposed = n.int_attribute("transB", 1) != 0;
-  if (n.type(n.input(0)).dtype == DType::Undefined) n.fail(unsupported("MatMulBnb4 needs an A of known type"));
+  if (n.type(n.input(0)).dtype == DType::Undefined) n.fail(unsupported("MatMulBnb4 needs an A of a known type"));
   check_dtype(n, n.input(1), "B", DType::UInt8);
   check_dtype(n, n.input(2), "absmax", n.type(n.input(0)).dtype);
   if (!n.status().ok()) return;
@@ -223,7 +223,7 @@ Table read_table(ImportNode& n) {
   if (dtype != DType::UInt8 && dtype != DType::UInt4 && dtype != DType::Int4)
     n.fail(invalid_model("data is {}; it must be uint8, uint4 or int4", dtype_name(dtype)));
   else if (dtype != DType::UInt8 ? t.bits != 4 : t.bits != 2 && t.bits != 4 && t.bits != 8)
-    n.fail(invalid_model("data is {} and bits is {}", dtype_name(dtype), t.bits));
+    n.fail(invalid_model("data is {} and bits is {}; this combination is not supported", dtype_name(dtype), t.bits));
   t.of_bytes = dtype == DType::UInt8;
   t.packed = t.of_bytes && t.bits != 8;
   if (t.packed) check_packed_axes(n, t);

@@ -26,7 +26,7 @@ emit::Activation fused_activation(ImportNode& n) {
   size_t wanted = a.name == "LeakyRelu" || a.name == "Elu" || a.name == "Celu" || a.name == "ThresholdedRelu";
   if (a.name == "Clip" || a.name == "HardSigmoid") wanted = 2;
   if (!numbers.empty() && numbers.size() != wanted)
-    n.fail(invalid_model("activation_params has {} numbers, the activation '{}' takes {}", numbers.size(), a.name,
+    n.fail(invalid_model("activation_params has {} numbers, but the activation '{}' needs {}", numbers.size(), a.name,
                          wanted));
   if (!numbers.empty()) a.alpha = numbers[0];
   if (numbers.size() > 1) a.beta = numbers[1];

@@ -31,7 +31,7 @@ void import_q_gemm(ImportNode& n) {
   const float alpha = n.float_attribute("alpha", 1);
   const ValueId c = n.input(6), y_scale = n.input(7), y_zero = n.input(8);
   if ((y_scale == kNone) != (y_zero == kNone))
-    return n.fail(invalid_model("y_scale and y_zero_point come together or not at all"));
+    return n.fail(invalid_model("y_scale and y_zero_point must be given together"));
   // A bias is spread over the product, never the product over the bias.
   const std::string single = "[] or [1]", per_column = "[] or [1|columns]";
   require_shapes(n, {{n.input(0), "A", trans_a ? "[depth, rows]" : "[rows, depth]"},
