@@ -309,7 +309,7 @@ def test_gather_of_bytes_of_three_axes_and_default_attributes(rng):
         ("scales has the shape \\[4, 2\\]; it must be \\[4, 3\\]", {"scales": np.ones((4, 2), np.float32)}, {}),
         ("scales has the shape \\[1, 3\\]; it must be \\[4, 3\\]", {"scales": np.ones((1, 3), np.float32)}, {}),
         ("zero_points has the shape \\[4, 1\\]; it must be \\[4, 2\\]", {"zero_points": np.ones((4, 1), np.uint8)}, {}),
-        ("data has the shape \\[20\\]; it must be|axis 1 is outside a tensor of rank 1", {"data": np.zeros(20, np.uint8)}, {}),
+        ("data has the shape \\[20\\]; it must be|axis 1 is out of range for a tensor of rank 1", {"data": np.zeros(20, np.uint8)}, {}),
         ("index|indices", {"indices": np.array([4])}, {}),
     ],
 )
