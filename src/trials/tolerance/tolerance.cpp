@@ -1,9 +1,9 @@
-#include "compiler/tolerance/tolerance.h"
+#include "trials/tolerance/tolerance.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/tolerance/op_rounding.h"
+#include "trials/tolerance/op_rounding.h"
 #include "ops/reduction.h"
 
 namespace tenon {

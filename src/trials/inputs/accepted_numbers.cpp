@@ -1,7 +1,7 @@
 // Inputs that are data: what comes out decides, and where a function is defined.
 #include <cmath>
 
-#include "compiler/inputs/accepted_rules.h"
+#include "trials/inputs/accepted_rules.h"
 
 namespace tenon {
 

@@ -1,5 +1,5 @@
 // Inputs that say how large, how often or along which axis.
-#include "compiler/inputs/accepted_rules.h"
+#include "trials/inputs/accepted_rules.h"
 
 namespace tenon {
 

@@ -1,8 +1,8 @@
-#include "compiler/inputs/accepted_values.h"
+#include "trials/inputs/accepted_values.h"
 
 #include <algorithm>
 
-#include "compiler/inputs/accepted_rules.h"
+#include "trials/inputs/accepted_rules.h"
 
 namespace tenon {
 

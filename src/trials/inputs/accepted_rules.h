@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "compiler/inputs/accepted_values.h"
+#include "trials/inputs/accepted_values.h"
 
 // The rules of single ops, by what their inputs mean. Nothing when an op is not of that kind.
 namespace tenon {

@@ -1,4 +1,4 @@
-#include "compiler/inputs/extent_roles.h"
+#include "trials/inputs/extent_roles.h"
 
 #include "ops/recurrent.h"
 

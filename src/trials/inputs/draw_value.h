@@ -1,6 +1,6 @@
 #pragma once
 
-#include "compiler/inputs/accepted_values.h"
+#include "trials/inputs/accepted_values.h"
 #include "tensor/value.h"
 
 namespace tenon {

@@ -1,5 +1,5 @@
 // Inputs that point into something or name something: they must stay inside it.
-#include "compiler/inputs/accepted_rules.h"
+#include "trials/inputs/accepted_rules.h"
 #include "ops/group_query_attention.h"
 
 namespace tenon {

@@ -1,4 +1,4 @@
-#include "compiler/tolerance/op_rounding.h"
+#include "trials/tolerance/op_rounding.h"
 
 #include <algorithm>
 #include <span>
