@@ -64,6 +64,18 @@ Accepted accepts_axes(const AcceptContext& c, size_t input) {
   return input == 1 ? Accepted::axes_of(c.rank(0)) : Accepted{};
 }
 
+// In the range of the smallest extent, as all indices share one.
+Accepted accepts_index_tuples(const AcceptContext& c, int64_t first_axis) {
+  std::optional<int64_t> smallest;
+  const int64_t tuple = c.extent(1, -1).value_or(1);
+  for (int64_t k = 0; k < tuple; ++k) {
+    const auto extent = c.extent(0, first_axis + k);
+    if (!extent) return Accepted::index_into(std::nullopt);
+    smallest = std::min(smallest.value_or(*extent), *extent);
+  }
+  return Accepted::index_into(smallest);
+}
+
 Accepted accepts_gathered(const AcceptContext& c, size_t input, int64_t axis) {
   if (input == 1) return Accepted::index_into(c.extent(0, axis));
   // Where a constant says the column, only this column matters.

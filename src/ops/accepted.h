@@ -9,8 +9,8 @@
 #include "ops/op.h"
 #include "tensor/type.h"
 
-// Which elements make sense as inputs of an op: indices inside what they index, divisors that are not zero, lengths that
-// fit. What its output may hold, because of whoever reads that, is known before its inputs are asked for.
+// Which elements make sense as inputs of an op: indices inside what they index, divisors that are not zero, lengths
+// that fit. What its output may hold, because of whoever reads that, is known before its inputs are asked for.
 namespace tenon {
 
 // What a value may hold.
@@ -84,5 +84,7 @@ Accepted accepts_moved_along_axes(const AcceptContext& c, size_t input);
 Accepted accepts_axes(const AcceptContext& c, size_t input);
 // Data that elements are taken from along an axis, by the indices of the second input.
 Accepted accepts_gathered(const AcceptContext& c, size_t input, int64_t axis);
+// The second input, whose last axis has indices into the first one: one for each axis from `first_axis` on.
+Accepted accepts_index_tuples(const AcceptContext& c, int64_t first_axis);
 
 }  // namespace tenon

@@ -83,7 +83,7 @@ struct OpDef {
   // Derives output types (and small integer contents) from input types. Also the op's type check.
   Status (*infer)(InferContext&) = nullptr;
 
-  std::string_view name{};    // canonical, unique; from ops.def
+  std::string_view name{};  // canonical, unique; from ops.def
   // How many sub-graphs it carries (If, Loop, Scan, SequenceMap); null: none.
   size_t (*body_count)(const Params&) = nullptr;
   bool deterministic = true;  // false: draws random numbers

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
-#include "tensor/type.h"
-
 namespace tenon {
 
+const Shape* known_shape(std::span<const Type* const> inputs, size_t input) {
+  return input < inputs.size() && inputs[input] && inputs[input]->shape ? &*inputs[input]->shape : nullptr;
+}
+
 double count_input_elements(std::span<const Type* const> inputs) {
-  if (inputs.empty() || !inputs[0] || !inputs[0]->shape) return kManyTerms;
-  const Dim all = element_count(*inputs[0]->shape);
+  const Shape* shape = known_shape(inputs, 0);
+  const Dim all = shape ? element_count(*shape) : Dim(0);
   return all.is_constant() && all.value() > 0 ? std::min(static_cast<double>(all.value()), kManyTerms) : kManyTerms;
 }
 

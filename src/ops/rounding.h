@@ -2,9 +2,9 @@
 
 #include <span>
 
-namespace tenon {
+#include "tensor/type.h"
 
-struct Type;
+namespace tenon {
 
 // A sum whose length nobody tells, or several in one op.
 inline constexpr double kManyTerms = 4096;
@@ -19,6 +19,8 @@ struct Rounding {
   double (*count_terms)(std::span<const Type* const> inputs) = nullptr;
 };
 
+// The shape of an input, or null.
+const Shape* known_shape(std::span<const Type* const> inputs, size_t input);
 double count_input_elements(std::span<const Type* const> inputs);
 
 // Every element of a result is one of an operand's, or a whole number or truth value that follows from them.

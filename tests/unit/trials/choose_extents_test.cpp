@@ -2,10 +2,10 @@
 
 #include <gmock/gmock.h>
 
-#include "trials/inputs/shape_probe.h"
 #include "ops/convolution.h"
 #include "ops/recurrent.h"
 #include "support/small_graph.h"
+#include "trials/inputs/shape_probe.h"
 
 namespace tenon {
 namespace {
