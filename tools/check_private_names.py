@@ -170,7 +170,7 @@ def definitions(text):
         elif word == "{" and words[:1] in (["namespace"], ["inline"]) and "namespace" in words[:2]:
             scopes.append(" ".join(words[words.index("namespace") + 1 :]) or None)
             head = []
-        elif word == "{" and "=" not in words:
+        elif word == "{" and not has_value(words):
             record(words, head[0][1] if head else start)
             i = match_close(tokens, i)
             is_function = "(" in words and not set(words[:1]) & TYPE_WORDS
@@ -190,9 +190,19 @@ def definitions(text):
     return found
 
 
+def has_value(words):
+    """Whether there is a `=` outside of brackets: not that of a default argument."""
+    depth = 0
+    for word in words:
+        depth += {"(": 1, "[": 1, "{": 1, "<": 1, ")": -1, "]": -1, "}": -1, ">": -1}.get(word, 0)
+        if word == "=" and depth == 0:
+            return True
+    return False
+
+
 def is_declaration_only(words):
     """Without a body or value: a declared function, a type that is named only, a using-declaration."""
-    if "=" in words:
+    if has_value(words):
         return False
     return "(" in words or words[0] in TYPE_WORDS | {"using", "extern", "friend", "static_assert", "template"}
 
@@ -210,17 +220,13 @@ def clashes(files, alone=frozenset()):
                 users[(path.parts[0], definition.key)].setdefault(path, definition)
     lines = []
     for by_file in users.values():
-        is_one_alias = len({d.shown for d in by_file.values()}) == 1 and next(iter(by_file.values())).shown.startswith("using ")
+        shown = {definition.shown for definition in by_file.values()}
+        is_one_alias = len(shown) == 1 and min(shown).startswith("using ")
         if len(by_file) > 1 and any(d.private for d in by_file.values()) and not is_one_alias:
             places = [f"src/{path}:{definition.line}" for path, definition in by_file.items()]
-            shown = next(iter(by_file.values())).shown
-            lines.append(f"{places[0]}: '{shown}' is also defined in {', '.join(places[1:])}; give one a telling name")
+            name = next(iter(by_file.values())).shown
+            lines.append(f"{places[0]}: '{name}' is also defined in {', '.join(places[1:])}; give one a telling name")
     return sorted(lines)
-
-
-def unneeded(files, alone):
-    """Files that stay alone although nothing would clash."""
-    return [path for path in sorted(alone) if path not in files or not set(clashes(files, alone - {path})) - set(clashes(files, alone))]
 
 
 def main():
@@ -228,6 +234,7 @@ def main():
     alone = {Path(line) for line in lines if line and not line.startswith("#")}
     files = {path.relative_to(ROOT / "src"): path.read_text() for path in (ROOT / "src").rglob("*.cpp")}
     problems = clashes(files, alone)
+    problems += [f"src/compiled_alone.txt: there is no '{path}'" for path in sorted(alone - set(files))]
     print("\n".join(problems) if problems else f"private names: {len(files)} files, no clash, {len(alone)} compiled alone")
     return 1 if problems else 0
 

@@ -306,7 +306,7 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
                               human_bytes(result["bytes"].integer())));
 }
 
-void warn_of_open_weights(const Json& result, const Console& console) {
+void warn_of_weights_still_open(const Json& result, const Console& console) {
   const size_t open = result["still_open"].items().size();
   if (open > 0)
     console.warning(fmt::format("{}: {} still open; the model cannot run before 'tenon weights set' fills them",
@@ -335,7 +335,7 @@ Exit set_weights(const WeightFlags& flags, Console& console) {
     console.progress("writing " + path_in(one.old->target, one.old->target.names[0]));
     const Json result =
         refusing(kFailed, one.old->group->paths[0], [&] { return write(one, flags.overwrite || flags.in_place); });
-    warn_of_open_weights(result, console);
+    warn_of_weights_still_open(result, console);
     if (!console.is_json()) print_group(result, flags, console);
     results.push(result);
   }

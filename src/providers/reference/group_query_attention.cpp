@@ -187,7 +187,8 @@ class GroupQueryAttention {
                       rows[(h * s.rows + s.rows - s.kept + r) * head_ + i]);
   }
 
-  Status attend(int64_t b, int64_t h, int64_t s, const CachedSequence& sequence, const Doubles& keys, const Doubles& values) {
+  Status attend(int64_t b, int64_t h, int64_t s, const CachedSequence& sequence, const Doubles& keys,
+                const Doubles& values) {
     const int64_t all = p_.num_heads + (c_.has(kGqaKey) ? 0 : 2 * p_.kv_num_heads);
     const double* from = q_.data() + ((b * length_ + s) * all + h) * head_;
     Scratch<double> query(from, from + head_);
