@@ -12,9 +12,9 @@
 namespace tenon {
 namespace {
 
-using testing::ElementsAre;
 using test::graph_of;
 using test::value_named;
+using testing::ElementsAre;
 
 constexpr std::string_view kScaledBias = R"(
   %s: float[3] source "s"

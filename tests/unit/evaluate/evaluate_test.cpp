@@ -10,9 +10,9 @@
 namespace tenon {
 namespace {
 
-using testing::ElementsAre;
 using test::graph_of;
 using test::value_named;
+using testing::ElementsAre;
 
 Tensor floats(const std::vector<float>& values) {
   return Tensor::of<float>({static_cast<int64_t>(values.size())}, std::span(values));

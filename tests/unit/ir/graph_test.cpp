@@ -11,8 +11,8 @@
 namespace tenon {
 namespace {
 
-using ::testing::ElementsAre;
 using test::graph_of;
+using ::testing::ElementsAre;
 
 const GraphNode& node_of(const Graph& graph, OpId op) {
   for (const GraphNode& node : graph.nodes())

@@ -10,9 +10,9 @@
 namespace tenon {
 namespace {
 
+using test::graph_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-using test::graph_of;
 
 std::vector<std::string> ops(const Graph& graph) {
   std::vector<std::string> names;
