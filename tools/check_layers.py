@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parent.parent
 # src/<folder>, in the order they may depend on each other.
 LAYERS = [
     "base", "tensor", "wire", "ops", "weights", "plan", "providers", "executor", "swap", "artifact", "runtime",
-    "ir", "evaluate", "onnx", "passes", "compiler", "build", "training", "serving", "api",
+    "ir", "evaluate", "trials", "onnx", "passes", "compiler", "build", "training", "serving", "api",
 ]  # fmt: skip
 
 # Folders that use the library as a user does.

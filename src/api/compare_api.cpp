@@ -4,7 +4,7 @@
 
 #include "api/model_handle.h"
 #include "api/tolerances_json.h"
-#include "compiler/tolerance/tolerance.h"
+#include "trials/tolerance/tolerance.h"
 
 using namespace tenon;
 

@@ -1,5 +1,5 @@
 #include "api/model_handle.h"
-#include "compiler/inputs/random_inputs.h"
+#include "trials/inputs/random_inputs.h"
 
 using namespace tenon;
 

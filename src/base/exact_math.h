@@ -7,6 +7,7 @@
 namespace tenon::exact {
 
 double exp(double x);
+inline double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 double expm1(double x);
 double log(double x);
 double log1p(double x);

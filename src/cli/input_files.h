@@ -2,6 +2,8 @@
 
 #include <string>
 
+// Some of it is in build/input_files.h as well: the command is made of the public interface, which is not the place for
+// questions about files of the machine.
 namespace cli {
 
 // Whether two paths lead to one file. Files that do not exist yet are compared by their full names.

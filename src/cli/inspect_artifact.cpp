@@ -13,7 +13,7 @@ namespace cli {
 
 namespace {
 
-std::string joined(const Json& list) {
+std::string comma_list(const Json& list) {
   std::string text;
   for (const Json& item : list.items()) text += (text.empty() ? "" : ", ") + (item.text().empty() ? "-" : item.text());
   return text;
@@ -57,7 +57,7 @@ std::string sources_text(const Json& sources) {
   return "\nsources\n" + table.text();
 }
 
-std::string plan_text(const Json& plan) {
+std::string compiled_plan_text(const Json& plan) {
   Table table({">step", "kernel", "node", "parameters"});
   int64_t index = 0;
   for (const Json& step : plan.items()[0]["steps"].items())
@@ -95,9 +95,9 @@ std::string weight_program_text(const Json& programs) {
       text += fmt::format("  slot {} = {}\n", slot["slot"].plain(), printable(slot["expression"].text()));
       if (!slot["layout"].text().empty()) text += fmt::format("    layout   {}\n", printable(slot["layout"].text()));
       if (const Json named = with_names(slot["sources"]); !named.items().empty())
-        text += fmt::format("    sources  {}\n", printable(joined(named)));
+        text += fmt::format("    sources  {}\n", printable(comma_list(named)));
       for (const Json& guard : slot["guards"].items()) text += guard_text(guard);
-      text += fmt::format("    used by  {}\n", printable(joined(slot["users"])));
+      text += fmt::format("    used by  {}\n", printable(comma_list(slot["users"])));
     }
   return text;
 }
@@ -125,7 +125,7 @@ Exit inspect_artifact(const std::string& path, const ArtifactSections& sections,
   }
   console.print(models_text(path, group, described));
   if (sections.weights) console.print(packed_text(described["packed"]) + sources_text(described["sources"]));
-  if (sections.plan) console.print(plan_text(described["plan"]));
+  if (sections.plan) console.print(compiled_plan_text(described["plan"]));
   if (sections.kernels) console.print(kernels_text(kernels_of(described["plan"].items()[0])));
   if (sections.weight_program) console.print(weight_program_text(described["weight_program"]));
   return kDone;

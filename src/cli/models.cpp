@@ -4,13 +4,13 @@
 #include <filesystem>
 
 #include "cli/option_flags.h"
+#include "cli/stopwatch.h"
 #include "cli/text.h"
 
 namespace cli {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
 // What people get wrong most often, in words about the file and not about its contents.
 void check_is_file(const std::string& path) {
   std::error_code ignored;
@@ -20,8 +20,6 @@ void check_is_file(const std::string& path) {
   if (std::filesystem::is_regular_file(path, ignored) && std::filesystem::file_size(path, ignored) == 0)
     throw Failure(kCannotLoad, path + ": the file is empty");
 }
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 }  // namespace
 
@@ -40,12 +38,12 @@ std::string in_file(const std::string& file, const std::string& message) {
 }
 
 tenon::Model load_model(const std::string& path, const tenon::Options& options, const Console& console) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   check_is_file(path);
   console.progress("reading " + path);
   tenon::Model model = refusing(kCannotLoad, path, [&] { return tenon::Model::load(path, options); });
   show_warnings(path, model.warnings(), console);
-  console.detail(fmt::format("loaded {} in {}", path, human_seconds(seconds_since(start))));
+  console.detail(fmt::format("loaded {} in {}", path, human_seconds(watch.seconds())));
   return model;
 }
 
@@ -57,11 +55,11 @@ tenon::Context make_context(const Console& console) {
 
 tenon::Session make_session(const tenon::Context& context, const tenon::Model& model, const std::string& path,
                             const tenon::Options& options, const Console& console) {
-  const auto start = Clock::now();
+  const Stopwatch watch;
   console.progress("compiling " + path);
   try {
     tenon::Session session(context, model, options);
-    console.detail(fmt::format("compiled {} in {}", path, human_seconds(seconds_since(start))));
+    console.detail(fmt::format("compiled {} in {}", path, human_seconds(watch.seconds())));
     return session;
   } catch (const tenon::Error& error) {
     // Weights in other files are read now.

@@ -2,22 +2,18 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <map>
 #include <numeric>
 
-#include "cli/inputs.h"
+#include "cli/loaded_session.h"
 #include "cli/models.h"
+#include "cli/stopwatch.h"
 #include "cli/text.h"
 
 namespace cli {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // The time that this share of the runs does not exceed. `sorted` is not empty.
 double percentile(const std::vector<double>& sorted, double share) {
@@ -58,42 +54,36 @@ class Perf final : public Command {
   }
 
   Exit execute(Console& console) override {
-    const tenon::Model model = load_model(path_, inputs_.options().for_loading(), console);
-    inputs_.resolve_shapes(model);
-    const tenon::Context context = make_context(console);
-    tenon::Options options;
-    inputs_.shapes().add_dims(model, options);
-    inputs_.options().add_for_session(options);
-    const tenon::Session session = make_session(context, model, path_, options, console);
-    const std::vector<tenon::Value> inputs = inputs_.read(model, defaults_of(session), path_, console);
+    const LoadedSession loaded(path_, inputs_, console);
+    const tenon::Session& session = loaded.session;
 
     console.progress("measuring " + path_);
-    const Timing timing = measure(session, inputs);
+    const Timing timing = measure(session, loaded.inputs);
     console.end_progress();
     const tenon::Session::Memory memory = session.memory();
     if (console.is_json())
-      console.print_document(document(timing, memory, context.threads()));
+      console.print_document(document(timing, memory, loaded.context.threads()));
     else
-      show(timing, memory, context.threads(), console);
+      show(timing, memory, loaded.context.threads(), console);
     return kDone;
   }
 
  private:
   Timing measure(const tenon::Session& session, const std::vector<tenon::Value>& inputs) const {
     const auto run = [&](tenon::Run* how) { refusing(kCannotRun, path_, [&] { return session.run(inputs, how); }); };
-    for (const auto start = Clock::now(); warmup_ < 0 && seconds_since(start) < duration_ / 10;) run(nullptr);
+    for (const Stopwatch watch; warmup_ < 0 && watch.seconds() < duration_ / 10;) run(nullptr);
     for (int64_t i = 0; i < std::max<int64_t>(warmup_, 1); ++i) run(nullptr);
 
     Timing timing;
-    const auto start = Clock::now();
+    const Stopwatch watch;
     const auto is_done = [&] {
       const auto count = static_cast<int64_t>(timing.runs.size());
-      return iterations_ > 0 ? count >= iterations_ : count > 0 && seconds_since(start) >= duration_;
+      return iterations_ > 0 ? count >= iterations_ : count > 0 && watch.seconds() >= duration_;
     };
     while (!is_done()) {
-      const auto begin = Clock::now();
+      const Stopwatch one;
       run(nullptr);
-      timing.runs.push_back(seconds_since(begin));
+      timing.runs.push_back(one.seconds());
     }
     std::ranges::sort(timing.runs);
     // Looking at every step takes time of its own, so these are other runs.

@@ -1,9 +1,8 @@
 // tenon run: runs a model once and shows what comes out.
-#include <chrono>
-
-#include "cli/inputs.h"
+#include "cli/loaded_session.h"
 #include "cli/models.h"
 #include "cli/output_file.h"
+#include "cli/stopwatch.h"
 #include "cli/text.h"
 #include "cli/value_text.h"
 
@@ -27,14 +26,8 @@ class Run final : public Command {
     const OutputFile output("--output", output_), profile("--profile", profile_);
     if (overwrite_ && !output.wanted() && !profile.wanted())
       throw Failure(kUsage, "--overwrite needs --output or --profile");
-    const tenon::Model model = load_model(path_, inputs_.options().for_loading(), console);
-    inputs_.resolve_shapes(model);
-    const tenon::Context context = make_context(console);
-    tenon::Options options;
-    inputs_.shapes().add_dims(model, options);
-    inputs_.options().add_for_session(options);
-    const tenon::Session session = make_session(context, model, path_, options, console);
-    const std::vector<tenon::Value> inputs = inputs_.read(model, defaults_of(session), path_, console);
+    const LoadedSession loaded(path_, inputs_, console);
+    const tenon::Session& session = loaded.session;
     std::vector<std::string> read = inputs_.files();
     read.push_back(path_);
     profile.check(overwrite_, read);
@@ -44,10 +37,11 @@ class Run final : public Command {
     console.progress("running " + path_);
     tenon::Run run;
     run.enable_profile(profile.wanted());
-    const auto start = std::chrono::steady_clock::now();
-    const std::vector<tenon::Value> outputs = refusing(kCannotRun, path_, [&] { return session.run(inputs, &run); });
+    const Stopwatch watch;
+    const std::vector<tenon::Value> outputs =
+        refusing(kCannotRun, path_, [&] { return session.run(loaded.inputs, &run); });
     console.end_progress();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double seconds = watch.seconds();
 
     if (profile.wanted()) profile.write(trace(run));
     console.progress("writing " + output_);

@@ -8,7 +8,7 @@ namespace cli {
 
 namespace {
 
-std::string joined(const Json& list) {
+std::string spaced_list(const Json& list) {
   std::string text;
   for (const Json& item : list.items()) text += (text.empty() ? "" : " ") + item.plain();
   return text.empty() ? "-" : text;
@@ -31,12 +31,12 @@ class Sys final : public Command {
     Table table({"", ""});
     table.add({"version", system["version"].text()});
     table.add({"cpu", fmt::format("{} ({})", system["cpu"]["model"].text(), system["cpu"]["architecture"].text())});
-    table.add({"features", joined(system["cpu"]["features"])});
+    table.add({"features", spaced_list(system["cpu"]["features"])});
     table.add({"threads",
                fmt::format("{} used, {}, quota {:.3g}", threads, counted(system["threads"]["cores"].integer(), "core"),
                            system["threads"]["quota"].number())});
     table.add({"memory", human_bytes(system["memory"]["bytes"].integer())});
-    table.add({"providers", joined(system["providers"])});
+    table.add({"providers", spaced_list(system["providers"])});
     for (const CompilerInfo& info : compilers)
       table.add({&info == compilers.data() ? "compilers" : "", info.name + ": " + info.state()});
     table.add({"operators", system["operators"].plain()});

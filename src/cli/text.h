@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+// Some of it is in build/text.h as well: the command is made of the public interface, which is not the place for
+// how text looks on a terminal.
 namespace cli {
 
 // The text with control characters made visible: names in a model must not steer the terminal. Line ends stay.

@@ -81,7 +81,7 @@ class Lowering {
           .in("node '" + node.name + "'");
     }
     Step step;
-    step.family = def.has_bodies ? "control/" + std::string(def.name) : rules_.family(node.op);
+    step.family = def.has_bodies() ? "control/" + std::string(def.name) : rules_.family(node.op);
     step.family_version = version_of_family(step.family);
     step.op = node.op;
     step.params = node.params;

@@ -225,7 +225,7 @@ class SegmentBinder {
 
     Knowledge knowledge(*this, step);
     InferContext context(step.op, step.params, std::move(inputs), step.outputs.size(), knowledge);
-    if (!op_def(step.op).has_bodies) {
+    if (!op_def(step.op).has_bodies()) {
       Status status = infer_op(context);
       // Without a content that it asked for, a rule has not checked everything.
       if (knowledge.missed && s > start_) return false;

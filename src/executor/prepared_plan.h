@@ -42,7 +42,6 @@ class PreparedPlan {
   bool is_output(PlanValueId value) const { return is_output_[static_cast<size_t>(value)]; }
   // True when a value is a weight whose elements no swap can change.
   bool is_fixed(PlanValueId value) const;
-  bool is_made_by_step(PlanValueId value) const { return made_at_[static_cast<size_t>(value)] > 0; }
   // Values that no later step needs.
   const std::vector<PlanValueId>& dead_after(size_t step) const { return dead_after_[step]; }
   // By axis of a plan input, its late dim (an index into Plan::late_dims) or -1; empty when it has none, or when runs

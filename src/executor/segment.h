@@ -69,7 +69,6 @@ class KnownShapes {
 struct Segment {
   size_t begin = 0, end = 0;
   std::vector<PlacedStep> steps;
-  size_t placed_values = 0;
   int64_t arena_bytes = 0;
   // Where inputs have late dims: it serves all of their class, and the shapes in it are those of the largest.
   std::shared_ptr<KnownShapes> shapes;

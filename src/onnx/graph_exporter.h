@@ -53,7 +53,6 @@ class GraphExporter {
   Status write_anew(const GraphNode& node);
   Status write(const GraphNode& node, const Spelling& spelling);
   Result<wire::Attribute> body_attribute(std::string_view name, const Graph& body);
-  void write_identity(wire::Bytes from, wire::Bytes to);
   void write_constant(const Constant& constant, wire::Bytes name);
   void write_second_names(const wire::Graph& out);
   void remove_unneeded(wire::Graph& out);

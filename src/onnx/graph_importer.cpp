@@ -7,7 +7,6 @@
 #include "onnx/onnx_map.h"
 #include "onnx/op_versions.h"
 #include "onnx/references.h"
-#include "onnx/required_attributes.h"
 #include "ops/unsupported.h"
 #include "weights/source_names.h"
 
@@ -204,8 +203,8 @@ Status GraphImporter::import_node(const wire::Node& node) {
   ImportNode import(*this, node, version);
   const std::string place = fmt::format("node '{}' ({})", import.name(), node.op_type);
   TN_RETURN_IF_ERROR(check_version(node, domain).in(place));
-  TN_RETURN_IF_ERROR(check_required_attributes(import, domain).in(place));
   const OnnxMap::Entry* entry = onnx_map().find(domain, node.op_type);
+  if (entry) TN_RETURN_IF_ERROR(entry->check_attributes(import).in(place));
   if (!entry) {
     UnsupportedParams params{std::string(node.op_type), std::string(domain), version};
     for (const wire::Attribute& a : node.attributes) import.ignore_attribute(a.name);

@@ -10,10 +10,21 @@ namespace tenon {
 #include "ops/ops.def"
 #undef OP
 
-void OnnxMap::same(std::string_view domain, std::string_view op_type, OpId op) { custom(domain, op_type, op, nullptr); }
+Status OnnxMap::Entry::check_attributes(const ImportNode& node) const {
+  for (const NeededAttribute& a : needed) {
+    const bool applies = node.version() >= a.since && (a.until == 0 || node.version() < a.until);
+    if (applies && !node.has_attribute(a.name))
+      return invalid_model("{} (version {}) needs attribute '{}'", node.node().op_type, node.version(), a.name);
+  }
+  return {};
+}
 
-void OnnxMap::custom(std::string_view domain, std::string_view op_type, OpId op, ImportFunction import) {
-  entries_[{std::string(domain), std::string(op_type)}] = Entry{op, import};
+OnnxMap::Entry& OnnxMap::same(std::string_view domain, std::string_view op_type, OpId op) {
+  return custom(domain, op_type, op, nullptr);
+}
+
+OnnxMap::Entry& OnnxMap::custom(std::string_view domain, std::string_view op_type, OpId op, ImportFunction import) {
+  return entries_[{std::string(domain), std::string(op_type)}] = Entry{op, import};
 }
 
 const OnnxMap::Entry* OnnxMap::find(std::string_view domain, std::string_view op_type) const {

@@ -23,14 +23,28 @@ struct AttributeInput {
 // How ONNX spells the canonical ops.
 class OnnxMap {
  public:
+  // An attribute that versions from `since` on, and before `until` (0: all), cannot do without.
+  struct NeededAttribute {
+    std::string_view name;
+    int64_t since, until;
+  };
   struct Entry {
     OpId op{};
     ImportFunction import = nullptr;  // null: same inputs, outputs and attribute names in every version
+    std::vector<NeededAttribute> needed{};
+
+    // Sub-graphs are checked where they are read.
+    Entry& needs(std::string_view attribute, int64_t since = 1, int64_t until = 0) {
+      needed.push_back({attribute, since, until});
+      return *this;
+    }
+    // An error when the node lacks an attribute that its version needs.
+    Status check_attributes(const ImportNode& node) const;
   };
   // The ONNX op has the canonical op's inputs, outputs and attributes, in every version.
-  void same(std::string_view domain, std::string_view op_type, OpId op);
+  Entry& same(std::string_view domain, std::string_view op_type, OpId op);
   // The function reads the node (of any version) and emits canonical nodes.
-  void custom(std::string_view domain, std::string_view op_type, OpId op, ImportFunction import);
+  Entry& custom(std::string_view domain, std::string_view op_type, OpId op, ImportFunction import);
 
   // The way back. A canonical node is written in each form that may be right until one is read as this node again: as
   // an edit says; as the ONNX op of its own name with the same inputs and attributes; with these inputs as attributes.

@@ -1,5 +1,6 @@
 #include "ops/activation.h"
 
+#include "ops/accepted.h"
 #include "ops/broadcasting.h"
 
 namespace tenon {
@@ -9,8 +10,11 @@ namespace {
 Status infer_floats(InferContext& c) { return infer_same_as_input(c, kFloats); }
 
 template <class P = NoParams>
-OpDef activation(Status (*infer)(InferContext&) = infer_floats) {
-  return define<P>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer, .in_place = InPlace::Elementwise});
+OpDef activation(OpDef def) {
+  def.inputs = def.outputs = {1, 1};
+  if (!def.infer) def.infer = infer_floats;
+  def.in_place = InPlace::Elementwise;
+  return define<P>(def);
 }
 
 Status infer_gelu(InferContext& c) {
@@ -59,47 +63,54 @@ Status infer_swiglu(InferContext& c) {
 
 }  // namespace
 
-#define ACTIVATION(name, ...)         \
-  template <>                         \
-  OpDef op_definition<OpId::name>() { \
-    return activation<__VA_ARGS__>(); \
+#define ACTIVATION(name, how_rounded, ...)                     \
+  template <>                                                  \
+  OpDef op_definition<OpId::name>() {                          \
+    return activation<__VA_ARGS__>({.rounding = how_rounded}); \
   }
-ACTIVATION(Celu, CeluParams)
-ACTIVATION(Elu, EluParams)
-ACTIVATION(HardSigmoid, HardSigmoidParams)
-ACTIVATION(HardSwish)
-ACTIVATION(LeakyRelu, LeakyReluParams)
-ACTIVATION(Mish)
-ACTIVATION(Selu, SeluParams)
-ACTIVATION(Softplus)
-ACTIVATION(Softsign)
-ACTIVATION(Swish, SwishParams)
-ACTIVATION(ThresholdedRelu, ThresholdedReluParams)
+ACTIVATION(Celu, kRoundedFunction, CeluParams)
+ACTIVATION(Elu, kRoundedFunction, EluParams)
+ACTIVATION(HardSigmoid, kRoundedArithmetic, HardSigmoidParams)
+ACTIVATION(HardSwish, kRoundedArithmetic)
+ACTIVATION(LeakyRelu, kRoundedArithmetic, LeakyReluParams)
+ACTIVATION(Mish, kRoundedFunction)
+ACTIVATION(Selu, kRoundedFunction, SeluParams)
+ACTIVATION(Softplus, kRoundedFunction)
+ACTIVATION(Softsign, kRoundedArithmetic)
+ACTIVATION(Swish, kRoundedFunction, SwishParams)
+ACTIVATION(ThresholdedRelu, kRoundedArithmetic, ThresholdedReluParams)
 #undef ACTIVATION
 
 template <>
 OpDef op_definition<OpId::Relu>() {
-  return activation([](InferContext& c) { return infer_same_as_input(c, kFloats | kSignedInts); });
+  return activation({.infer = [](InferContext& c) { return infer_same_as_input(c, kFloats | kSignedInts); },
+                     .accepts = accepts_moved,
+                     .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::Shrink>() {
-  return activation<ShrinkParams>([](InferContext& c) { return infer_same_as_input(c, kNumbers); });
+  return activation<ShrinkParams>(
+      {.infer = [](InferContext& c) { return infer_same_as_input(c, kNumbers); }, .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::Gelu>() {
-  return activation<GeluParams>(infer_gelu);
+  return activation<GeluParams>({.infer = infer_gelu, .rounding = kRoundedFunction});
 }
 
 template <>
 OpDef op_definition<OpId::Clip>() {
-  return define<NoParams>({.inputs = {1, 3}, .outputs = {1, 1}, .infer = infer_clip});
+  return define<NoParams>({.inputs = {1, 3},
+                           .outputs = {1, 1},
+                           .infer = infer_clip,
+                           .accepts = accepts_first_moved,
+                           .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::PRelu>() {
-  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_prelu});
+  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_prelu, .rounding = kRoundedArithmetic});
 }
 
 template <>

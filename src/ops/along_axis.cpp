@@ -1,4 +1,5 @@
 // Ops that go along one axis: ArgMax, ArgMin, CumSum, CumProd, TopK.
+#include "ops/accepted.h"
 #include "ops/infer.h"
 #include "ops/reduction.h"
 
@@ -25,7 +26,7 @@ Status infer_arg(InferContext& c) {
   return {};
 }
 
-Status infer_scan(InferContext& c) {
+Status infer_cumulative(InferContext& c) {
   TN_RETURN_IF_ERROR(infer_same_as_input(c, kNumbers));
   TN_RETURN_IF_ERROR(c.expect_tensor(1, kIndex));
   if (const Shape* s = c.shape(1); s && is_static(*s) && !element_count(*s).equals(1))
@@ -60,31 +61,65 @@ Status infer_topk(InferContext& c) {
   return {};
 }
 
+Accepted accepts_cumulated(const AcceptContext& c, size_t input) {
+  return input == 1 ? Accepted::index_into(c.rank(0)) : Accepted{};
+}
+
+// Terms of which the longest sum is what the output may hold.
+Accepted accepts_summed(const AcceptContext& c, size_t input) {
+  const Accepted out = c.output();
+  if (input == 1 || !out.is_bounded()) return accepts_cumulated(c, input);
+  int64_t longest = 1;
+  for (int64_t axis = 0; axis < c.rank(0).value_or(0); ++axis)
+    longest = std::max(longest, c.extent(0, axis).value_or(1));
+  return Accepted::range(out.low / static_cast<double>(longest), out.high / static_cast<double>(longest));
+}
+
+Accepted accepts_top_k(const AcceptContext& c, size_t input) {
+  return input == 0 ? c.output() : Accepted::count_up_to(c.extent(0, c.params<TopKParams>().axis));
+}
+
+ChosenIndices arg_choice(const Params& params) { return {0, params.get<ArgReductionParams>().axis}; }
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::ArgMax>() {
-  return define<ArgReductionParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_arg});
+  return define<ArgReductionParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_arg, .rounding = kNotRounded, .chooses = arg_choice});
 }
 
 template <>
 OpDef op_definition<OpId::ArgMin>() {
-  return define<ArgReductionParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_arg});
+  return define<ArgReductionParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_arg, .rounding = kNotRounded, .chooses = arg_choice});
 }
 
 template <>
 OpDef op_definition<OpId::CumSum>() {
-  return define<CumulativeParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_scan, .can_fail = true});
+  return define<CumulativeParams>({.inputs = {2, 2},
+                                   .outputs = {1, 1},
+                                   .infer = infer_cumulative,
+                                   .can_fail = true,
+                                   .accepts = accepts_summed,
+                                   .rounding = kRoundedSum});
 }
 
 template <>
 OpDef op_definition<OpId::CumProd>() {
-  return define<CumulativeParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_scan, .can_fail = true});
+  return define<CumulativeParams>(
+      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_cumulative, .can_fail = true, .accepts = accepts_cumulated});
 }
 
 template <>
 OpDef op_definition<OpId::TopK>() {
-  return define<TopKParams>({.inputs = {2, 2}, .outputs = {1, 2}, .infer = infer_topk});
+  return define<TopKParams>(
+      {.inputs = {2, 2},
+       .outputs = {1, 2},
+       .infer = infer_topk,
+       .accepts = accepts_top_k,
+       .rounding = kNotRounded,
+       .chooses = [](const Params& p) -> ChosenIndices { return {1, p.get<TopKParams>().axis}; }});
 }
 
 }  // namespace tenon

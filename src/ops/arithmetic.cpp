@@ -1,5 +1,8 @@
 #include "ops/arithmetic.h"
 
+#include <cmath>
+
+#include "ops/accepted.h"
 #include "ops/broadcasting.h"
 
 namespace tenon {
@@ -9,8 +12,11 @@ namespace {
 using Elements = std::span<const Dim>;
 
 template <class P = NoParams>
-OpDef binary(Status (*infer)(InferContext&)) {
-  return define<P>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer, .in_place = InPlace::Elementwise});
+OpDef binary(OpDef def) {
+  def.inputs = {2, 2};
+  def.outputs = {1, 1};
+  def.in_place = InPlace::Elementwise;
+  return define<P>(def);
 }
 
 // Truncates as integers do. Symbolic quotients are of extents, where rounding down is the same.
@@ -34,73 +40,143 @@ Status infer_pow(InferContext& c) {
   return {};
 }
 
-OpDef variadic(Status (*infer)(InferContext&)) {
-  return define<NoParams>({.inputs = {1, kVariadic}, .outputs = {1, 1}, .infer = infer});
+OpDef variadic(OpDef def) {
+  def.inputs = {1, kVariadic};
+  def.outputs = {1, 1};
+  return define<NoParams>(def);
+}
+
+// An operand of x + y, where the sum may hold what the output may.
+Accepted accepts_addend(const AcceptContext& c, size_t input) {
+  const Accepted out = c.output();
+  if (!out.is_bounded()) return {};
+  if (const auto other = c.constant(1 - input)) return Accepted::range(out.low - *other, out.high - *other);
+  return Accepted::range(out.low / 2, out.high / 2);
+}
+
+// Of x - y.
+Accepted accepts_difference(const AcceptContext& c, size_t input) {
+  const Accepted out = c.output();
+  const auto other = c.constant(1 - input);
+  // 1 - x is how masks and probabilities are turned around.
+  if (input == 1 && other && *other == 1 && !out.is_bounded()) return Accepted::range(0, 1);
+  if (!out.is_bounded()) return {};
+  if (other)
+    return input == 0 ? Accepted::range(out.low + *other, out.high + *other)
+                      : Accepted::range(*other - out.high, *other - out.low);
+  const double middle = (out.low + out.high) / 2;
+  return input == 0 ? Accepted::range(middle, out.high) : Accepted::range(0, middle - out.low);
+}
+
+// Of x * y.
+Accepted accepts_factor(const AcceptContext& c, size_t input) {
+  const Accepted out = c.output();
+  if (!out.is_bounded()) return {};
+  const auto other = c.constant(1 - input);
+  if (other && *other != 0) {
+    const auto [low, high] = std::minmax({out.low / *other, out.high / *other});
+    return Accepted::range(low, high);
+  }
+  return Accepted::range(std::max(0.0, out.low), std::sqrt(std::max(0.0, out.high)));
+}
+
+// Of x / y, and of what remains of it.
+Accepted accepts_quotient(const AcceptContext& c, size_t input) {
+  if (input == 1) return c.is_integer_input(1) ? Accepted::range(1, 9) : Accepted::range(0.5, 2);
+  const Accepted out = c.output();
+  const auto divisor = c.constant(1);
+  if (!out.is_bounded() || !divisor) return {};
+  const auto [low, high] = std::minmax({out.low * *divisor, out.high * *divisor});
+  return Accepted::range(low, high);
+}
+
+Accepted accepts_power(const AcceptContext& c, size_t input) {
+  if (input == 1) return Accepted::range(0, 3);
+  const auto exponent = c.constant(1);
+  if (exponent && *exponent == std::floor(*exponent) && *exponent >= 0) return {};
+  return Accepted::range(c.is_integer_input(0) ? 1 : 0.1, 2);
 }
 
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Add>() {
-  return binary([](InferContext& c) { return infer_elementwise(c, kNumbers, [](Elements x) { return x[0] + x[1]; }); });
+  return binary(
+      {.infer = [](InferContext& c) { return infer_elementwise(c, kNumbers, [](Elements x) { return x[0] + x[1]; }); },
+       .accepts = accepts_addend,
+       .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::Sub>() {
-  return binary([](InferContext& c) { return infer_elementwise(c, kNumbers, [](Elements x) { return x[0] - x[1]; }); });
+  return binary(
+      {.infer = [](InferContext& c) { return infer_elementwise(c, kNumbers, [](Elements x) { return x[0] - x[1]; }); },
+       .accepts = accepts_difference,
+       .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::Mul>() {
-  return binary([](InferContext& c) { return infer_elementwise(c, kNumbers, [](Elements x) { return x[0] * x[1]; }); });
+  return binary(
+      {.infer = [](InferContext& c) { return infer_elementwise(c, kNumbers, [](Elements x) { return x[0] * x[1]; }); },
+       .accepts = accepts_factor,
+       .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::Div>() {
-  return binary([](InferContext& c) { return infer_elementwise(c, kNumbers, divide); });
+  return binary({.infer = [](InferContext& c) { return infer_elementwise(c, kNumbers, divide); },
+                 .accepts = accepts_quotient,
+                 .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::Mod>() {
-  return binary<ModParams>(
-      [](InferContext& c) { return infer_elementwise(c, kNumbers, c.params<ModParams>().fmod ? nullptr : modulo); });
+  const auto infer = [](InferContext& c) {
+    return infer_elementwise(c, kNumbers, c.params<ModParams>().fmod ? nullptr : modulo);
+  };
+  return binary<ModParams>({.infer = infer, .accepts = accepts_quotient, .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::Pow>() {
-  return binary(infer_pow);
+  return binary({.infer = infer_pow, .accepts = accepts_power, .rounding = kRoundedFunction});
 }
 
 template <>
 OpDef op_definition<OpId::Min>() {
-  return variadic([](InferContext& c) {
+  const auto infer = [](InferContext& c) {
     return infer_elementwise(c, kNumbers, [](Elements x) {
       Dim result = x[0];
       for (const Dim& d : x) result = min(result, d);
       return result;
     });
-  });
+  };
+  return variadic({.infer = infer, .accepts = accepts_moved, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::Max>() {
-  return variadic([](InferContext& c) {
+  const auto infer = [](InferContext& c) {
     return infer_elementwise(c, kNumbers, [](Elements x) {
       Dim result = x[0];
       for (const Dim& d : x) result = max(result, d);
       return result;
     });
-  });
+  };
+  return variadic({.infer = infer, .accepts = accepts_moved, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::Sum>() {
-  return variadic([](InferContext& c) { return infer_elementwise(c, kFloats, nullptr); });
+  return variadic({.infer = [](InferContext& c) { return infer_elementwise(c, kFloats, nullptr); },
+                   .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::Mean>() {
-  return variadic([](InferContext& c) { return infer_elementwise(c, kFloats, nullptr); });
+  return variadic({.infer = [](InferContext& c) { return infer_elementwise(c, kFloats, nullptr); },
+                   .rounding = kRoundedArithmetic});
 }
 
 }  // namespace tenon

@@ -171,7 +171,7 @@ Status infer_flex_attention(InferContext& c) {
     scores.shape = Shape{s.batch, s.q_heads, s.q_length, s.kv_length};
     result = Shape{s.batch, s.q_heads, s.q_length, s.value_head};
   }
-  for (size_t body = 0; body < size_t{p.has_score_mod} + size_t{p.has_prob_mod}; ++body) {
+  for (size_t body = 0; body < p.body_count(); ++body) {
     TN_ASSIGN_OR_RETURN(auto types, c.infer_body(body, {scores}));
     if (types.size() != 1) return invalid_model("a modifier must have one output, but it has {}", types.size());
     if (!merge(types[0], scores))
@@ -191,9 +191,10 @@ OpDef op_definition<OpId::Attention>() {
 
 template <>
 OpDef op_definition<OpId::FlexAttention>() {
-  OpDef def{.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_flex_attention};
-  def.has_bodies = true;
-  return define<FlexAttentionParams>(def);
+  return define<FlexAttentionParams>(
+      {.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_flex_attention, .body_count = [](const Params& p) {
+         return p.get<FlexAttentionParams>().body_count();
+       }});
 }
 
 }  // namespace tenon

@@ -49,6 +49,7 @@ struct FlexAttentionParams {
     v.field("has_score_mod", has_score_mod);
     v.field("has_prob_mod", has_prob_mod);
   }
+  size_t body_count() const { return size_t{has_score_mod} + size_t{has_prob_mod}; }
   // The element type of scores and probabilities.
   DType precision(DType input) const {
     return softmax_precision.value_or(input == DType::Float64 ? DType::Float64 : DType::Float32);

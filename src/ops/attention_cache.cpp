@@ -1,4 +1,5 @@
 // What stands before an Attention whose mask comes as integers, or whose past lies in a larger buffer.
+#include "ops/accepted.h"
 #include "ops/attention.h"
 #include "ops/shape_checks.h"
 
@@ -105,16 +106,27 @@ Status infer_key_value_cache(InferContext& c) {
   return {};
 }
 
+Accepted accepts_attention_bias(const AcceptContext&, size_t input) {
+  return input == 3 ? Accepted::range(0, 1) : Accepted{};
+}
+
+// Writing begins at the first place.
+Accepted accepts_key_value_cache(const AcceptContext& c, size_t input) {
+  return input >= 2 ? Accepted::range(0, 0) : c.output();
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::AttentionBias>() {
-  return define<AttentionBiasParams>({.inputs = {2, 5}, .outputs = {1, 1}, .infer = infer_attention_bias});
+  return define<AttentionBiasParams>(
+      {.inputs = {2, 5}, .outputs = {1, 1}, .infer = infer_attention_bias, .accepts = accepts_attention_bias});
 }
 
 template <>
 OpDef op_definition<OpId::KeyValueCache>() {
-  return define<NoParams>({.inputs = {3, 4}, .outputs = {1, 2}, .infer = infer_key_value_cache});
+  return define<NoParams>(
+      {.inputs = {3, 4}, .outputs = {1, 2}, .infer = infer_key_value_cache, .accepts = accepts_key_value_cache});
 }
 
 }  // namespace tenon

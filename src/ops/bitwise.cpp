@@ -1,5 +1,6 @@
 #include "ops/bitwise.h"
 
+#include "ops/accepted.h"
 #include "ops/broadcasting.h"
 
 namespace tenon {
@@ -15,7 +16,14 @@ Status infer_shift(InferContext& c) {
   return infer_integers(c);
 }
 
-OpDef bitwise() { return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_integers}); }
+OpDef bitwise() {
+  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_integers, .rounding = kNotRounded});
+}
+
+// No shift by more bits than there are.
+Accepted accepts_shift(const AcceptContext& c, size_t input) {
+  return input == 1 && c.type(1) ? Accepted::index_into(dtype_bits(c.type(1)->dtype)) : Accepted{};
+}
 
 }  // namespace
 
@@ -36,7 +44,8 @@ OpDef op_definition<OpId::BitwiseXor>() {
 
 template <>
 OpDef op_definition<OpId::BitShift>() {
-  return define<BitShiftParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_shift});
+  return define<BitShiftParams>(
+      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_shift, .accepts = accepts_shift, .rounding = kNotRounded});
 }
 
 }  // namespace tenon

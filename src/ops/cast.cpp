@@ -1,5 +1,6 @@
 #include "ops/cast.h"
 
+#include "ops/accepted.h"
 #include "ops/broadcasting.h"
 
 namespace tenon {
@@ -63,21 +64,37 @@ Status infer_bit_cast(InferContext& c) {
   return {};
 }
 
+Accepted accepts_castable(const AcceptContext& c, size_t input) {
+  if (input > 0) return {};
+  const Type* from = c.type(0);
+  const DType to = c.output_type().dtype;
+  Accepted accepted = c.output();
+  accepted.words.clear();
+  accepted.numeric_text = from && from->dtype == DType::String && to != DType::String;
+  if (to == DType::Bool && !accepted.is_bounded()) return Accepted::range(0, 1);
+  return accepted;
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Cast>() {
-  return define<CastParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_cast});
+  return define<CastParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_cast, .accepts = accepts_castable, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::CastLike>() {
-  return define<CastLikeParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_cast_like});
+  return define<CastLikeParams>({.inputs = {2, 2},
+                                 .outputs = {1, 1},
+                                 .infer = infer_cast_like,
+                                 .accepts = accepts_castable,
+                                 .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::BitCast>() {
-  return define<BitCastParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_bit_cast});
+  return define<BitCastParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_bit_cast, .rounding = kNotRounded});
 }
 
 }  // namespace tenon

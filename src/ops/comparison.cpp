@@ -1,3 +1,4 @@
+#include "ops/accepted.h"
 #include "ops/broadcasting.h"
 
 namespace tenon {
@@ -12,7 +13,7 @@ Status infer_comparison(InferContext& c, TypeSet allowed, FoldElements fold) {
 }
 
 OpDef binary(Status (*infer)(InferContext&)) {
-  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer});
+  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer, .rounding = kNotRounded});
 }
 
 // A plain symbol is an extent, so it is never negative.
@@ -37,6 +38,9 @@ Status infer_where(InferContext& c) {
   return {};
 }
 
+// The condition may be anything.
+Accepted accepts_either(const AcceptContext& c, size_t input) { return input > 0 ? c.output() : Accepted{}; }
+
 }  // namespace
 
 #define COMPARISON(name, types, fold)                                                \
@@ -56,7 +60,8 @@ COMPARISON(LessOrEqual, kNumbers, nullptr)
 
 template <>
 OpDef op_definition<OpId::Where>() {
-  return define<NoParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_where});
+  return define<NoParams>(
+      {.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_where, .accepts = accepts_either, .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "ops/concat.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -23,7 +24,7 @@ Status append_part(Shape& joined, const Shape& part, size_t axis) {
   return {};
 }
 
-void propagate(InferContext& c) {
+void propagate_joined(InferContext& c) {
   std::vector<Dim> values;
   for (size_t i = 0; i < c.input_count(); ++i) {
     auto part = c.propagated(i);
@@ -59,7 +60,7 @@ Status infer_concat(InferContext& c) {
   for (size_t i = 1; i < c.input_count(); ++i)
     TN_RETURN_IF_ERROR(append_part(joined, *c.shape(i), static_cast<size_t>(axis)));
   c.out(0, dtype, std::move(joined));
-  if (*rank == 1 && is_integer(dtype)) propagate(c);
+  if (*rank == 1 && is_integer(dtype)) propagate_joined(c);
   return {};
 }
 
@@ -67,7 +68,11 @@ Status infer_concat(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Concat>() {
-  return define<ConcatParams>({.inputs = {1, kVariadic}, .outputs = {1, 1}, .infer = infer_concat});
+  return define<ConcatParams>({.inputs = {1, kVariadic},
+                               .outputs = {1, 1},
+                               .infer = infer_concat,
+                               .accepts = accepts_moved,
+                               .rounding = kNotRounded});
 }
 
 }  // namespace tenon

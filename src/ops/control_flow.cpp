@@ -20,9 +20,11 @@ Status infer_if(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::If>() {
-  OpDef def{.inputs = {1, 1}, .outputs = {0, kVariadic}, .infer = infer_if};
-  def.has_bodies = true;
-  return define<NoParams>(def);
+  return define<NoParams>({.inputs = {1, 1},
+                           .outputs = {0, kVariadic},
+                           .infer = infer_if,
+                           .body_count = [](const Params&) -> size_t { return 2; },
+                           .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -81,9 +81,26 @@ Result<std::optional<Shape>> conv_output_shape(InferContext& c, const ConvParams
   return std::optional(window_output_shape(window, *input, channels));
 }
 
+namespace {
+
+// The elements of a filter that meet in one result, for weights with the results of a group along an axis.
+double count_window_terms(std::span<const Type* const> inputs, size_t result_axis) {
+  const Shape* weight = known_shape(inputs, 1);
+  if (!weight || weight->size() < 2) return kManyTerms;
+  const Dim all = element_count(*weight);
+  const Dim& results = (*weight)[result_axis];
+  if (!all.is_constant() || !results.is_constant() || results.value() <= 0) return kManyTerms;
+  return static_cast<double>(all.value()) / static_cast<double>(results.value());
+}
+double count_filter_terms(std::span<const Type* const> inputs) { return count_window_terms(inputs, 0); }
+double count_transposed_filter_terms(std::span<const Type* const> inputs) { return count_window_terms(inputs, 1); }
+
+}  // namespace
+
 template <>
 OpDef op_definition<OpId::Conv>() {
-  return define<ConvParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_conv});
+  return define<ConvParams>(
+      {.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_conv, .rounding = rounded_products(count_filter_terms)});
 }
 
 namespace {
@@ -212,7 +229,10 @@ Status infer_causal_conv(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::ConvTranspose>() {
-  return define<ConvTransposeParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_conv_transpose});
+  return define<ConvTransposeParams>({.inputs = {2, 3},
+                                      .outputs = {1, 1},
+                                      .infer = infer_conv_transpose,
+                                      .rounding = rounded_products(count_transposed_filter_terms)});
 }
 
 template <>

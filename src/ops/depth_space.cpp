@@ -1,5 +1,6 @@
 #include "ops/depth_space.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -39,12 +40,20 @@ Status infer_depth_space(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::DepthToSpace>() {
-  return define<DepthSpaceParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_depth_space});
+  return define<DepthSpaceParams>({.inputs = {1, 1},
+                                   .outputs = {1, 1},
+                                   .infer = infer_depth_space,
+                                   .accepts = accepts_moved,
+                                   .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::SpaceToDepth>() {
-  return define<DepthSpaceParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_depth_space});
+  return define<DepthSpaceParams>({.inputs = {1, 1},
+                                   .outputs = {1, 1},
+                                   .infer = infer_depth_space,
+                                   .accepts = accepts_moved,
+                                   .rounding = kNotRounded});
 }
 
 }  // namespace tenon

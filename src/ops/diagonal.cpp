@@ -1,5 +1,6 @@
 #include "ops/diagonal.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -28,16 +29,24 @@ Status infer_eye_like(InferContext& c) {
   return {};
 }
 
+Accepted accepts_diagonal(const AcceptContext& c, size_t input) {
+  return input == 0 ? c.output() : Accepted::range(-2, 2);
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Trilu>() {
-  return define<TriluParams>({.inputs = {1, 2}, .outputs = {1, 1}, .infer = infer_trilu});
+  return define<TriluParams>({.inputs = {1, 2},
+                              .outputs = {1, 1},
+                              .infer = infer_trilu,
+                              .accepts = accepts_diagonal,
+                              .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::EyeLike>() {
-  return define<EyeLikeParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_eye_like});
+  return define<EyeLikeParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_eye_like, .rounding = kNotRounded});
 }
 
 }  // namespace tenon

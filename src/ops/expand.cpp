@@ -1,14 +1,13 @@
 // Ops that repeat their input.
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
 
 namespace {
 
-constexpr int64_t kMaxPropagated = 64;
-
 // How many entries a 1-D input has, when that is known and reasonable for a rank.
-std::optional<size_t> known_length(const InferContext& c, size_t input) {
+std::optional<size_t> known_entry_count(const InferContext& c, size_t input) {
   const Shape* s = c.shape(input);
   if (!s || s->size() != 1 || !(*s)[0].is_constant() || (*s)[0].value() > kMaxPropagated) return std::nullopt;
   return static_cast<size_t>((*s)[0].value());
@@ -21,7 +20,7 @@ Status infer_expand(InferContext& c) {
   auto target = c.values(1);
   if (!target || !c.shape(0)) {
     std::optional<Shape> shape;
-    if (auto length = known_length(c, 1); length && c.shape(0))
+    if (auto length = known_entry_count(c, 1); length && c.shape(0))
       shape = c.fresh_shape(std::max(*length, c.shape(0)->size()));
     c.out(0, c.dtype(0), std::move(shape));
     return {};
@@ -69,16 +68,26 @@ Status infer_tile(InferContext& c) {
   return {};
 }
 
+Accepted accepts_expand(const AcceptContext& c, size_t input) {
+  return input == 0 ? c.output() : Accepted::range(1, 1);
+}
+
+Accepted accepts_repeats(const AcceptContext& c, size_t input) {
+  return input == 0 ? c.output() : Accepted::range(1, 3);
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Expand>() {
-  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_expand});
+  return define<NoParams>(
+      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_expand, .accepts = accepts_expand, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::Tile>() {
-  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_tile});
+  return define<NoParams>(
+      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_tile, .accepts = accepts_repeats, .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -3,13 +3,12 @@
 
 #include <cmath>
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
 
 namespace {
-
-constexpr int64_t kMaxPropagated = 64;
 
 // The one element of a number tensor.
 std::optional<double> number_of(const Tensor& t) {
@@ -140,26 +139,51 @@ Status infer_one_hot(InferContext& c) {
   return {};
 }
 
+Accepted accepts_one_hot(const AcceptContext& c, size_t input) {
+  const auto depth = c.constant(1);
+  if (input == 0) return Accepted::index_into(depth ? static_cast<int64_t>(*depth) : 1);
+  return input == 1 ? Accepted::range(1, 8) : Accepted{};
+}
+
+Accepted accepts_small_shape(const AcceptContext&, size_t) { return Accepted::range(1, 4); }
+
+// Start, limit, step.
+Accepted accepts_range(const AcceptContext&, size_t input) {
+  return input == 0 ? Accepted::range(0, 2) : input == 1 ? Accepted::range(3, 8) : Accepted::range(1, 2);
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Size>() {
-  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_size});
+  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_size, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::ConstantOfShape>() {
-  return define<ConstantOfShapeParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_constant_of_shape});
+  return define<ConstantOfShapeParams>({.inputs = {1, 1},
+                                        .outputs = {1, 1},
+                                        .infer = infer_constant_of_shape,
+                                        .accepts = accepts_small_shape,
+                                        .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::Range>() {
-  return define<NoParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_range});
+  return define<NoParams>({.inputs = {3, 3},
+                           .outputs = {1, 1},
+                           .infer = infer_range,
+                           .accepts = accepts_range,
+                           .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::OneHot>() {
-  return define<OneHotParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_one_hot});
+  return define<OneHotParams>({.inputs = {3, 3},
+                               .outputs = {1, 1},
+                               .infer = infer_one_hot,
+                               .accepts = accepts_one_hot,
+                               .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -1,12 +1,13 @@
 #include "ops/gather.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
 
 namespace {
 
-void propagate(InferContext& c) {
+void propagate_gathered(InferContext& c) {
   auto known = c.propagated(0), indices = c.propagated(1);
   if (!known || !indices) return;
   const int64_t extent = static_cast<int64_t>(known->size());
@@ -35,7 +36,7 @@ Status infer_gather(InferContext& c) {
   result.insert(result.end(), indices->begin(), indices->end());
   result.insert(result.end(), data->begin() + axis + 1, data->end());
   c.out(0, c.dtype(0), std::move(result));
-  if (data->size() == 1 && indices->size() <= 1) propagate(c);
+  if (data->size() == 1 && indices->size() <= 1) propagate_gathered(c);
   return {};
 }
 
@@ -91,21 +92,48 @@ Status infer_gather_nd(InferContext& c) {
   return {};
 }
 
+Accepted accepts_gather(const AcceptContext& c, size_t input) {
+  return accepts_gathered(c, input, c.params<GatherParams>().axis);
+}
+
+Accepted accepts_gather_elements(const AcceptContext& c, size_t input) {
+  return input == 0 ? c.output() : Accepted::index_into(c.extent(0, c.params<GatherParams>().axis));
+}
+
+Accepted accepts_gather_nd(const AcceptContext& c, size_t input) {
+  return input == 0 ? c.output() : accepts_index_tuples(c, c.params<GatherNDParams>().batch_dims);
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Gather>() {
-  return define<GatherParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_gather, .can_fail = true});
+  return define<GatherParams>({.inputs = {2, 2},
+                               .outputs = {1, 1},
+                               .infer = infer_gather,
+                               .can_fail = true,
+                               .accepts = accepts_gather,
+                               .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::GatherElements>() {
-  return define<GatherParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_gather_elements, .can_fail = true});
+  return define<GatherParams>({.inputs = {2, 2},
+                               .outputs = {1, 1},
+                               .infer = infer_gather_elements,
+                               .can_fail = true,
+                               .accepts = accepts_gather_elements,
+                               .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::GatherND>() {
-  return define<GatherNDParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_gather_nd, .can_fail = true});
+  return define<GatherNDParams>({.inputs = {2, 2},
+                                 .outputs = {1, 1},
+                                 .infer = infer_gather_nd,
+                                 .can_fail = true,
+                                 .accepts = accepts_gather_nd,
+                                 .rounding = kNotRounded});
 }
 
 }  // namespace tenon

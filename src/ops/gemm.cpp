@@ -33,11 +33,21 @@ Status infer_gemm(InferContext& c) {
   return {};
 }
 
+// Whether transposed or not, no sum is longer than the longer side.
+double count_gemm_terms(std::span<const Type* const> inputs) {
+  const Shape* b = known_shape(inputs, 1);
+  if (!b || b->size() < 2) return kManyTerms;
+  const Dim &rows = (*b)[b->size() - 2], &columns = b->back();
+  return rows.is_constant() && columns.is_constant() ? static_cast<double>(std::max(rows.value(), columns.value()))
+                                                     : kManyTerms;
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Gemm>() {
-  return define<GemmParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_gemm});
+  return define<GemmParams>(
+      {.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_gemm, .rounding = rounded_products(count_gemm_terms)});
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "ops/group_query_attention.h"
 
+#include "ops/accepted.h"
 #include "ops/shape_checks.h"
 
 namespace tenon {
@@ -195,12 +196,23 @@ Status infer_group_query_attention(InferContext& c) {
   return {};
 }
 
+// Lengths of sequences that use the whole past, and positions that are in the tables.
+Accepted accepts_sequence_lengths(const AcceptContext& c, size_t input) {
+  const int64_t total = c.extent(kGqaPastKey, 2).value_or(0) + c.extent(kGqaQuery, 1).value_or(1);
+  const double exactly = static_cast<double>(input == kGqaSeqlens ? total - 1 : total);
+  if (input == kGqaSeqlens || input == kGqaTotal) return Accepted::range(exactly, exactly);
+  return input == kGqaPositions ? Accepted::range(0, 0) : Accepted{};
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::GroupQueryAttention>() {
-  return define<GroupQueryAttentionParams>(
-      {.inputs = {1, kGqaInputs}, .outputs = {1, 4}, .infer = infer_group_query_attention, .can_fail = true});
+  return define<GroupQueryAttentionParams>({.inputs = {1, kGqaInputs},
+                                            .outputs = {1, 4},
+                                            .infer = infer_group_query_attention,
+                                            .can_fail = true,
+                                            .accepts = accepts_sequence_lengths});
 }
 
 }  // namespace tenon

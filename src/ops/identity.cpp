@@ -1,3 +1,4 @@
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -12,7 +13,9 @@ OpDef op_definition<OpId::Identity>() {
                                  if (auto known = c.propagated(0)) c.out_values(0, std::move(*known));
                                  return Status();
                                },
-                           .in_place = InPlace::SameElements});
+                           .in_place = InPlace::SameElements,
+                           .accepts = accepts_moved,
+                           .rounding = kNotRounded});
 }
 
 }  // namespace tenon

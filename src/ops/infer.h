@@ -31,6 +31,7 @@ inline constexpr TypeSet kFloats{DType::Float16, DType::BFloat16, DType::Float32
 inline constexpr TypeSet kSmallFloats{DType::Float8E4M3FN,   DType::Float8E4M3FNUZ, DType::Float8E5M2,
                                       DType::Float8E5M2FNUZ, DType::Float8E8M0,     DType::Float4E2M1,
                                       DType::Float6E2M3,     DType::Float6E3M2};
+inline constexpr TypeSet kFloat8{DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2, DType::Float8E5M2FNUZ};
 inline constexpr TypeSet kSignedInts{DType::Int8, DType::Int16, DType::Int32, DType::Int64};
 inline constexpr TypeSet kUnsignedInts{DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
 inline constexpr TypeSet kSubByteInts{DType::Int4, DType::UInt4, DType::Int2, DType::UInt2};
@@ -40,6 +41,8 @@ inline constexpr TypeSet kBool{DType::Bool};
 inline constexpr TypeSet kIndex{DType::Int32, DType::Int64};
 inline constexpr TypeSet kComplex{DType::Complex64, DType::Complex128};
 inline constexpr TypeSet kStrings{DType::String};
+// Kernels that allocate their output write elements as they are stored, so that they leave packed types out.
+inline constexpr TypeSet kWholeByteTypes = kNumbers | kBool | kComplex | kStrings;
 inline constexpr TypeSet kAnyType = kNumbers | kSmallFloats | kSubByteInts | kBool | kComplex | kStrings;
 
 // Where a rule learns what is known beyond types. The compiler answers from constants and symbols, binding from the
@@ -128,6 +131,9 @@ class InferContext {
 Status infer_op(InferContext& context);
 
 // Small pieces that rules share.
+
+// Rules work out the elements of shapes and the like, which have few.
+inline constexpr int64_t kMaxPropagated = 64;
 
 // axis in [-rank, rank) to [0, rank); an error names the attribute.
 Result<int64_t> normalize_axis(int64_t axis, int64_t rank, const char* what = "axis");

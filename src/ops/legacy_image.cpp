@@ -7,9 +7,11 @@ namespace tenon {
 
 namespace {
 
-OpDef elementwise() {
-  return define<AlphaBetaParams>(
-      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = [](InferContext& c) { return infer_same_as_input(c, kFloats); }});
+OpDef elementwise(Rounding rounding = {}) {
+  return define<AlphaBetaParams>({.inputs = {1, 1},
+                                  .outputs = {1, 1},
+                                  .infer = [](InferContext& c) { return infer_same_as_input(c, kFloats); },
+                                  .rounding = rounding});
 }
 
 Status infer_image_scaler(InferContext& c) {
@@ -24,7 +26,7 @@ Status infer_image_scaler(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Affine>() {
-  return elementwise();
+  return elementwise(kRoundedArithmetic);
 }
 
 template <>

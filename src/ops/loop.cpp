@@ -2,6 +2,7 @@
 // the kernels check again.
 #include "ops/loop.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -121,27 +122,31 @@ Status infer_batch_scan(InferContext& c) {
   return {};
 }
 
-OpDef with_bodies(Status (*infer)(InferContext&)) {
-  OpDef def{.inputs = {0, kVariadic}, .outputs = {0, kVariadic}, .infer = infer};
-  def.has_bodies = true;
-  return def;
+template <class P>
+OpDef repeating(OpDef def) {
+  def.inputs = def.outputs = {0, kVariadic};
+  def.body_count = [](const Params&) -> size_t { return 1; };
+  return define<P>(def);
 }
+
+// The first input is the number of iterations.
+Accepted accepts_loop(const AcceptContext&, size_t input) { return input == 0 ? Accepted::range(0, 8) : Accepted{}; }
 
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Loop>() {
-  return define<NoParams>(with_bodies(infer_loop));
+  return repeating<NoParams>({.infer = infer_loop, .accepts = accepts_loop, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::Scan>() {
-  return define<ScanParams>(with_bodies(infer_scan));
+  return repeating<ScanParams>({.infer = infer_scan, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::BatchScan>() {
-  return define<BatchScanParams>(with_bodies(infer_batch_scan));
+  return repeating<BatchScanParams>({.infer = infer_batch_scan});
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "ops/loss.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -38,16 +39,22 @@ Status infer_loss(InferContext& c) {
   return {};
 }
 
+Accepted accepts_labels(const AcceptContext& c, size_t input) {
+  return input == 1 ? Accepted::index_into(c.extent(0, 1)) : Accepted{};
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::NegativeLogLikelihoodLoss>() {
-  return define<LossParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_loss, .can_fail = true});
+  return define<LossParams>(
+      {.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_loss, .can_fail = true, .accepts = accepts_labels});
 }
 
 template <>
 OpDef op_definition<OpId::SoftmaxCrossEntropyLoss>() {
-  return define<LossParams>({.inputs = {2, 3}, .outputs = {1, 2}, .infer = infer_loss, .can_fail = true});
+  return define<LossParams>(
+      {.inputs = {2, 3}, .outputs = {1, 2}, .infer = infer_loss, .can_fail = true, .accepts = accepts_labels});
 }
 
 }  // namespace tenon

@@ -33,11 +33,19 @@ Status infer_matmul(InferContext& c) {
   return {};
 }
 
+double count_matmul_terms(std::span<const Type* const> inputs) {
+  const Shape* b = known_shape(inputs, 1);
+  if (!b || b->size() < 2) return kManyTerms;
+  const Dim& rows = (*b)[b->size() - 2];
+  return rows.is_constant() ? static_cast<double>(rows.value()) : kManyTerms;
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::MatMul>() {
-  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_matmul});
+  return define<NoParams>(
+      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_matmul, .rounding = rounded_products(count_matmul_terms)});
 }
 
 }  // namespace tenon

@@ -1,6 +1,7 @@
 // Ops that prepare features: select, scale, fill in.
 #include "ops/ml_features.h"
 
+#include "ops/accepted.h"
 #include "ops/ml_rules.h"
 
 namespace tenon {
@@ -99,12 +100,17 @@ Status infer_normalizer(InferContext& c) {
   return {};
 }
 
+Accepted accepts_features(const AcceptContext& c, size_t input) { return accepts_gathered(c, input, -1); }
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::ArrayFeatureExtractor>() {
-  return define<NoParams>(
-      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_array_feature_extractor, .can_fail = true});
+  return define<NoParams>({.inputs = {2, 2},
+                           .outputs = {1, 1},
+                           .infer = infer_array_feature_extractor,
+                           .can_fail = true,
+                           .accepts = accepts_features});
 }
 
 template <>
@@ -132,7 +138,8 @@ OpDef op_definition<OpId::Normalizer>() {
 
 template <>
 OpDef op_definition<OpId::Scaler>() {
-  return define<NoParams>({.inputs = {1, 3}, .outputs = {1, 1}, .infer = infer_scaler, .can_fail = true});
+  return define<NoParams>(
+      {.inputs = {1, 3}, .outputs = {1, 1}, .infer = infer_scaler, .can_fail = true, .rounding = kRoundedArithmetic});
 }
 
 }  // namespace tenon

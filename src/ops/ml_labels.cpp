@@ -1,5 +1,6 @@
 #include "ops/ml_labels.h"
 
+#include "ops/accepted.h"
 #include "ops/ml_rules.h"
 
 namespace tenon {
@@ -39,18 +40,42 @@ Status infer_one_hot_encoder(InferContext& c) {
   return {};
 }
 
+Accepted accepts_known_labels(const AcceptContext& c, size_t) {
+  const Tensor& keys = c.params<LabelEncoderParams>().keys_tensor;
+  Accepted accepted;
+  if (keys.dtype() == DType::String)
+    accepted.words.assign(keys.as<std::string>().begin(), keys.as<std::string>().end());
+  if (keys.dtype() == DType::Int64) accepted.numbers.assign(keys.as<int64_t>().begin(), keys.as<int64_t>().end());
+  return accepted;
+}
+
+Accepted accepts_categories(const AcceptContext& c, size_t) {
+  const auto& params = c.params<OneHotEncoderParams>();
+  Accepted accepted;
+  accepted.words = params.cats_strings;
+  accepted.numbers = params.cats_int64s;
+  return accepted;
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::LabelEncoder>() {
-  return define<LabelEncoderParams>(
-      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_label_encoder, .can_fail = true});
+  return define<LabelEncoderParams>({.inputs = {1, 1},
+                                     .outputs = {1, 1},
+                                     .infer = infer_label_encoder,
+                                     .can_fail = true,
+                                     .accepts = accepts_known_labels,
+                                     .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::OneHotEncoder>() {
-  return define<OneHotEncoderParams>(
-      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_one_hot_encoder, .can_fail = true});
+  return define<OneHotEncoderParams>({.inputs = {1, 1},
+                                      .outputs = {1, 1},
+                                      .infer = infer_one_hot_encoder,
+                                      .can_fail = true,
+                                      .accepts = accepts_categories});
 }
 
 }  // namespace tenon

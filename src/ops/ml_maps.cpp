@@ -1,6 +1,7 @@
 // Ops between maps and tensors.
 #include "ops/ml_maps.h"
 
+#include "ops/accepted.h"
 #include "ops/ml_rules.h"
 
 namespace tenon {
@@ -65,6 +66,14 @@ Status infer_zip_map(InferContext& c) {
   return {};
 }
 
+Accepted accepts_vocabulary(const AcceptContext& c, size_t) {
+  const auto& params = c.params<DictVectorizerParams>();
+  Accepted accepted;
+  accepted.words = params.string_vocabulary;
+  accepted.numbers = params.int64_vocabulary;
+  return accepted;
+}
+
 }  // namespace
 
 template <>
@@ -75,12 +84,13 @@ OpDef op_definition<OpId::CastMap>() {
 
 template <>
 OpDef op_definition<OpId::DictVectorizer>() {
-  return define<DictVectorizerParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_dict_vectorizer});
+  return define<DictVectorizerParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_dict_vectorizer, .accepts = accepts_vocabulary});
 }
 
 template <>
 OpDef op_definition<OpId::ZipMap>() {
-  return define<ZipMapParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_zip_map});
+  return define<ZipMapParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_zip_map, .rounding = kNotRounded});
 }
 
 }  // namespace tenon

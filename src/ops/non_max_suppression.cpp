@@ -1,5 +1,6 @@
 #include "ops/non_max_suppression.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -28,13 +29,21 @@ Status infer_non_max_suppression(InferContext& c) {
   return {};
 }
 
+// The third input is a count, the last two are thresholds.
+Accepted accepts_suppression(const AcceptContext&, size_t input) {
+  return input == 2 ? Accepted::range(1, 4) : input > 2 ? Accepted::range(0, 0.9) : Accepted{};
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::NonMaxSuppression>() {
-  OpDef def{.inputs = {2, 5}, .outputs = {1, 1}, .infer = infer_non_max_suppression};
-  def.decides_output_size = true;
-  return define<NonMaxSuppressionParams>(def);
+  return define<NonMaxSuppressionParams>({.inputs = {2, 5},
+                                          .outputs = {1, 1},
+                                          .infer = infer_non_max_suppression,
+                                          .decides_output_size = true,
+                                          .accepts = accepts_suppression,
+                                          .rounding = kNotRounded});
 }
 
 }  // namespace tenon

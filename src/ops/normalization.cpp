@@ -1,5 +1,6 @@
 #include "ops/normalization.h"
 
+#include "ops/accepted.h"
 #include "ops/shape_checks.h"
 
 namespace tenon {
@@ -147,17 +148,23 @@ Status infer_mean_variance_normalization(InferContext& c) {
   return infer_same_as_input(c, kFloats);
 }
 
+// A variance is not negative.
+Accepted accepts_variance(const AcceptContext&, size_t input) {
+  return input == 4 ? Accepted::range(0.5, 2) : Accepted{};
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::BatchNormalization>() {
   // Y, running mean and variance; before version 14 also the batch's own mean and variance.
-  return define<BatchNormalizationParams>({.inputs = {5, 5}, .outputs = {1, 5}, .infer = infer_batch_normalization});
+  return define<BatchNormalizationParams>(
+      {.inputs = {5, 5}, .outputs = {1, 5}, .infer = infer_batch_normalization, .accepts = accepts_variance});
 }
 template <>
 OpDef op_definition<OpId::InstanceNormalization>() {
   return define<InstanceNormalizationParams>(
-      {.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_instance_normalization});
+      {.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_instance_normalization, .rounding = kRoundedSum});
 }
 template <>
 OpDef op_definition<OpId::GroupNormalization>() {
@@ -165,11 +172,13 @@ OpDef op_definition<OpId::GroupNormalization>() {
 }
 template <>
 OpDef op_definition<OpId::LayerNormalization>() {
-  return define<LayerNormalizationParams>({.inputs = {2, 3}, .outputs = {1, 3}, .infer = infer_layer_normalization});
+  return define<LayerNormalizationParams>(
+      {.inputs = {2, 3}, .outputs = {1, 3}, .infer = infer_layer_normalization, .rounding = kRoundedSum});
 }
 template <>
 OpDef op_definition<OpId::RMSNormalization>() {
-  return define<LayerNormalizationParams>({.inputs = {2, 2}, .outputs = {1, 2}, .infer = infer_rms_normalization});
+  return define<LayerNormalizationParams>(
+      {.inputs = {2, 2}, .outputs = {1, 2}, .infer = infer_rms_normalization, .rounding = kRoundedSum});
 }
 template <>
 OpDef op_definition<OpId::LpNormalization>() {

@@ -8,10 +8,13 @@
 
 #include "base/status.h"
 #include "ops/field_visitor.h"
+#include "ops/rounding.h"
 
 namespace tenon {
 
+class AcceptContext;
 class InferContext;
+struct Accepted;
 
 enum class OpId : uint16_t {
 #define OP(name) name,
@@ -61,7 +64,6 @@ struct Arity {
   int max = 0;
 };
 
-// What an op is.
 // Whether an op's first output may lie in memory that an input leaves.
 enum class InPlace : uint8_t {
   No,
@@ -69,13 +71,21 @@ enum class InPlace : uint8_t {
   SameElements,  // the output is the first input under other dims: nothing moves
 };
 
+// An output that holds indices into the first input along an axis.
+struct ChosenIndices {
+  size_t output = 0;
+  int64_t axis = 0;
+};
+
+// What an op is.
 struct OpDef {
   Arity inputs, outputs;
   // Derives output types (and small integer contents) from input types. Also the op's type check.
   Status (*infer)(InferContext&) = nullptr;
 
-  std::string_view name{};    // canonical, unique; from ops.def
-  bool has_bodies = false;    // If, Loop, Scan, SequenceMap: carries sub-graphs
+  std::string_view name{};  // canonical, unique; from ops.def
+  // How many sub-graphs it carries (If, Loop, Scan, SequenceMap); null: none.
+  size_t (*body_count)(const Params&) = nullptr;
   bool deterministic = true;  // false: draws random numbers
   // Its reference kernel gives the same bits on every machine, so that a weight program may contain it. True for all
   // that compute with base/exact_math.h and the operations that IEEE 754 and integer arithmetic define.
@@ -85,6 +95,14 @@ struct OpDef {
   // true: some output's size is only known after computing it (NonZero, Unique, ...): the kernel allocates it.
   bool decides_output_size = false;
   InPlace in_place = InPlace::No;
+  // Which elements of an input make sense to it (ops/accepted.h); null: any.
+  Accepted (*accepts)(const AcceptContext&, size_t input) = nullptr;
+  // How far two correct ways of computing it may be apart.
+  Rounding rounding{};
+  // The axis of its first input that it walks along step by step, as recurrent layers do; null: none.
+  size_t (*time_axis)(const Params&) = nullptr;
+  // The output that says which elements of the first input it chose; null: none.
+  ChosenIndices (*chooses)(const Params&) = nullptr;
 
   // Type-erased handling of the parameter struct; filled by define().
   const std::type_info* params_type = nullptr;
@@ -92,8 +110,9 @@ struct OpDef {
   std::shared_ptr<void> (*copy_params)(const void*) = nullptr;
   void (*visit_params)(void*, FieldVisitor&) = nullptr;
 
+  bool has_bodies() const { return body_count != nullptr; }
   // Whether a weight program may contain it: it computes tensors of known size, and the same ones every time.
-  bool fits_weight_program() const { return exact && deterministic && !has_bodies && !decides_output_size; }
+  bool fits_weight_program() const { return exact && deterministic && !has_bodies() && !decides_output_size; }
 };
 
 // Completes a definition with its parameter type.

@@ -1,5 +1,6 @@
 #include "ops/optional.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -38,21 +39,27 @@ Status infer_has_element(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Optional>() {
-  OpDef def{.inputs = {0, 1}, .outputs = {1, 1}, .infer = infer_optional};
-  def.decides_output_size = true;
-  return define<OptionalParams>(def);
+  return define<OptionalParams>({.inputs = {0, 1},
+                                 .outputs = {1, 1},
+                                 .infer = infer_optional,
+                                 .decides_output_size = true,
+                                 .accepts = accepts_moved,
+                                 .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::OptionalGetElement>() {
-  OpDef def{.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_get_element};
-  def.decides_output_size = true;
-  return define<NoParams>(def);
+  return define<NoParams>({.inputs = {1, 1},
+                           .outputs = {1, 1},
+                           .infer = infer_get_element,
+                           .decides_output_size = true,
+                           .accepts = accepts_moved,
+                           .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::OptionalHasElement>() {
-  return define<NoParams>({.inputs = {0, 1}, .outputs = {1, 1}, .infer = infer_has_element});
+  return define<NoParams>({.inputs = {0, 1}, .outputs = {1, 1}, .infer = infer_has_element, .rounding = kNotRounded});
 }
 
 }  // namespace tenon

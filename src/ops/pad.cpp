@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -89,16 +90,31 @@ Status infer_center_crop_pad(InferContext& c) {
   return {};
 }
 
+Accepted accepts_cropped_shape(const AcceptContext&, size_t input) {
+  return input == 1 ? Accepted::range(1, 4) : Accepted{};
+}
+
+// Data, widths, fill value, axes.
+Accepted accepts_pad(const AcceptContext& c, size_t input) {
+  if (input == 0) return c.output();
+  return input == 1 ? Accepted::range(0, 2) : input == 3 ? Accepted::axes_of(c.rank(0)) : Accepted{};
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Pad>() {
-  return define<PadParams>({.inputs = {2, 4}, .outputs = {1, 1}, .infer = infer_pad});
+  return define<PadParams>(
+      {.inputs = {2, 4}, .outputs = {1, 1}, .infer = infer_pad, .accepts = accepts_pad, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::CenterCropPad>() {
-  return define<CenterCropPadParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_center_crop_pad});
+  return define<CenterCropPadParams>({.inputs = {2, 2},
+                                      .outputs = {1, 1},
+                                      .infer = infer_center_crop_pad,
+                                      .accepts = accepts_cropped_shape,
+                                      .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -1,5 +1,7 @@
 #include "ops/pooling.h"
 
+#include "ops/accepted.h"
+
 namespace tenon {
 
 namespace {
@@ -94,6 +96,10 @@ Status infer_max_unpool(InferContext& c) {
   return {};
 }
 
+Accepted accepts_unpooled_places(const AcceptContext&, size_t input) {
+  return input == 1 ? Accepted::range(0, 0) : Accepted{};
+}
+
 }  // namespace
 
 Result<Shape> unpooled_shape(const MaxUnpoolParams& p, const Shape& pooled) {
@@ -112,11 +118,12 @@ Result<Shape> unpooled_shape(const MaxUnpoolParams& p, const Shape& pooled) {
 
 template <>
 OpDef op_definition<OpId::AveragePool>() {
-  return define<AveragePoolParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_average_pool});
+  return define<AveragePoolParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_average_pool, .rounding = kRoundedSum});
 }
 template <>
 OpDef op_definition<OpId::MaxPool>() {
-  return define<MaxPoolParams>({.inputs = {1, 1}, .outputs = {1, 2}, .infer = infer_max_pool});
+  return define<MaxPoolParams>({.inputs = {1, 1}, .outputs = {1, 2}, .infer = infer_max_pool, .rounding = kNotRounded});
 }
 template <>
 OpDef op_definition<OpId::LpPool>() {
@@ -124,11 +131,11 @@ OpDef op_definition<OpId::LpPool>() {
 }
 template <>
 OpDef op_definition<OpId::GlobalAveragePool>() {
-  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_global_pool});
+  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_global_pool, .rounding = kRoundedSum});
 }
 template <>
 OpDef op_definition<OpId::GlobalMaxPool>() {
-  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_global_pool});
+  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_global_pool, .rounding = kNotRounded});
 }
 template <>
 OpDef op_definition<OpId::GlobalLpPool>() {
@@ -136,7 +143,12 @@ OpDef op_definition<OpId::GlobalLpPool>() {
 }
 template <>
 OpDef op_definition<OpId::MaxUnpool>() {
-  return define<MaxUnpoolParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_max_unpool, .can_fail = true});
+  return define<MaxUnpoolParams>({.inputs = {2, 3},
+                                  .outputs = {1, 1},
+                                  .infer = infer_max_unpool,
+                                  .can_fail = true,
+                                  .accepts = accepts_unpooled_places,
+                                  .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -1,12 +1,12 @@
 #include "ops/quantize.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
 
 namespace {
 
-constexpr TypeSet kFloat8{DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2, DType::Float8E5M2FNUZ};
 constexpr TypeSet kQuantized =
     kFloat8 | kSubByteInts | TypeSet{DType::Int8,       DType::UInt8,      DType::Int16,     DType::UInt16,
                                      DType::Float4E2M1, DType::Float6E2M3, DType::Float6E3M2};
@@ -97,21 +97,33 @@ Status infer_dynamic(InferContext& c) {
   return {};
 }
 
+Accepted accepts_scale(const AcceptContext&, size_t input) {
+  return input == 1 ? Accepted::range(0.01, 0.1) : Accepted{};
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::QuantizeLinear>() {
-  return define<QuantizeLinearParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_quantize});
+  return define<QuantizeLinearParams>({.inputs = {2, 3},
+                                       .outputs = {1, 1},
+                                       .infer = infer_quantize,
+                                       .accepts = accepts_scale,
+                                       .rounding = kRoundedToSteps});
 }
 
 template <>
 OpDef op_definition<OpId::DequantizeLinear>() {
-  return define<DequantizeLinearParams>({.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_dequantize});
+  return define<DequantizeLinearParams>({.inputs = {2, 3},
+                                         .outputs = {1, 1},
+                                         .infer = infer_dequantize,
+                                         .accepts = accepts_scale,
+                                         .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::DynamicQuantizeLinear>() {
-  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 3}, .infer = infer_dynamic});
+  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 3}, .infer = infer_dynamic, .rounding = kRoundedToSteps});
 }
 
 }  // namespace tenon

@@ -57,12 +57,14 @@ Status infer_qlinear_conv(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::ConvInteger>() {
-  return define<ConvParams>({.inputs = {2, 4}, .outputs = {1, 1}, .infer = infer_conv_integer});
+  return define<ConvParams>(
+      {.inputs = {2, 4}, .outputs = {1, 1}, .infer = infer_conv_integer, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::QLinearConv>() {
-  return define<ConvParams>({.inputs = {8, 9}, .outputs = {1, 1}, .infer = infer_qlinear_conv});
+  return define<ConvParams>(
+      {.inputs = {8, 9}, .outputs = {1, 1}, .infer = infer_qlinear_conv, .rounding = kRoundedToSteps});
 }
 
 }  // namespace tenon

@@ -5,10 +5,9 @@ namespace tenon {
 
 namespace {
 
-constexpr TypeSet kBytes{DType::Int8, DType::UInt8};
-constexpr TypeSet kQuantized =
-    kBytes | TypeSet{DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2, DType::Float8E5M2FNUZ};
-constexpr TypeSet kScales{DType::Float32, DType::Float16, DType::BFloat16};
+constexpr TypeSet kMatrixBytes{DType::Int8, DType::UInt8};
+constexpr TypeSet kMatrixElements = kMatrixBytes | kFloat8;
+constexpr TypeSet kMatrixScales{DType::Float32, DType::Float16, DType::BFloat16};
 
 // A scale or zero point of a matrix operand: one number, or one per row (left) or column (right).
 Status check_granularity(const InferContext& c, size_t matrix, size_t parameter, bool per_row) {
@@ -40,7 +39,7 @@ Status infer_product(InferContext& c, size_t a, size_t b, DType out) {
 
 Status infer_matmul_integer(InferContext& c) {
   for (size_t i : {0, 1}) {
-    TN_RETURN_IF_ERROR(c.expect_tensor(i, kBytes));
+    TN_RETURN_IF_ERROR(c.expect_tensor(i, kMatrixBytes));
     TN_RETURN_IF_ERROR(c.expect_same_dtype(i, i + 2));
     TN_RETURN_IF_ERROR(check_granularity(c, i, i + 2, i == 0));
   }
@@ -49,14 +48,14 @@ Status infer_matmul_integer(InferContext& c) {
 
 Status infer_qlinear_matmul(InferContext& c) {
   for (size_t i : {0, 3}) {
-    TN_RETURN_IF_ERROR(c.expect_tensor(i, kQuantized));
-    TN_RETURN_IF_ERROR(c.expect_tensor(i + 1, kScales));
+    TN_RETURN_IF_ERROR(c.expect_tensor(i, kMatrixElements));
+    TN_RETURN_IF_ERROR(c.expect_tensor(i + 1, kMatrixScales));
     TN_RETURN_IF_ERROR(c.expect_same_dtype(i, i + 2));
     TN_RETURN_IF_ERROR(check_granularity(c, i, i + 1, i == 0));
     TN_RETURN_IF_ERROR(check_granularity(c, i, i + 2, i == 0));
   }
-  TN_RETURN_IF_ERROR(c.expect_tensor(6, kScales));
-  TN_RETURN_IF_ERROR(c.expect_tensor(7, kQuantized));
+  TN_RETURN_IF_ERROR(c.expect_tensor(6, kMatrixScales));
+  TN_RETURN_IF_ERROR(c.expect_tensor(7, kMatrixElements));
   for (size_t i : {6, 7})
     if (const Shape* s = c.shape(i); s && is_static(*s) && !element_count(*s).equals(1))
       return invalid_model("input {} must be one number, but its shape is {}", i, shape_text(*s));
@@ -67,12 +66,14 @@ Status infer_qlinear_matmul(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::MatMulInteger>() {
-  return define<NoParams>({.inputs = {2, 4}, .outputs = {1, 1}, .infer = infer_matmul_integer});
+  return define<NoParams>(
+      {.inputs = {2, 4}, .outputs = {1, 1}, .infer = infer_matmul_integer, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::QLinearMatMul>() {
-  return define<NoParams>({.inputs = {8, 8}, .outputs = {1, 1}, .infer = infer_qlinear_matmul});
+  return define<NoParams>(
+      {.inputs = {8, 8}, .outputs = {1, 1}, .infer = infer_qlinear_matmul, .rounding = kRoundedToSteps});
 }
 
 }  // namespace tenon

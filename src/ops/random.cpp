@@ -1,16 +1,17 @@
 #include "ops/random.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
 
 namespace {
 
-constexpr TypeSet kFloat8{DType::Float8E4M3FN, DType::Float8E4M3FNUZ, DType::Float8E5M2, DType::Float8E5M2FNUZ};
-
 template <class P>
-OpDef random_op(int inputs, Status (*infer)(InferContext&)) {
-  return define<P>({.inputs = {inputs, inputs}, .outputs = {1, 1}, .infer = infer, .deterministic = false});
+OpDef random_op(int inputs, Status (*infer)(InferContext&),
+                Accepted (*accepts)(const AcceptContext&, size_t) = nullptr) {
+  return define<P>(
+      {.inputs = {inputs, inputs}, .outputs = {1, 1}, .infer = infer, .deterministic = false, .accepts = accepts});
 }
 
 Status expect_dtype(DType dtype, TypeSet allowed) {
@@ -72,6 +73,12 @@ Status infer_dropout(InferContext& c) {
   return {};
 }
 
+Accepted accepts_probability(const AcceptContext&, size_t) { return Accepted::range(0, 1); }
+
+Accepted accepts_dropout(const AcceptContext& c, size_t input) {
+  return input == 0 ? c.output() : input == 1 ? Accepted::range(0, 0.9) : Accepted{};
+}
+
 }  // namespace
 
 template <>
@@ -96,7 +103,7 @@ OpDef op_definition<OpId::RandomUniformLike>() {
 
 template <>
 OpDef op_definition<OpId::Bernoulli>() {
-  return random_op<BernoulliParams>(1, infer_bernoulli);
+  return random_op<BernoulliParams>(1, infer_bernoulli, accepts_probability);
 }
 
 template <>
@@ -106,7 +113,12 @@ OpDef op_definition<OpId::Multinomial>() {
 
 template <>
 OpDef op_definition<OpId::Dropout>() {
-  return define<DropoutParams>({.inputs = {1, 3}, .outputs = {1, 2}, .infer = infer_dropout, .deterministic = false});
+  return define<DropoutParams>({.inputs = {1, 3},
+                                .outputs = {1, 2},
+                                .infer = infer_dropout,
+                                .deterministic = false,
+                                .accepts = accepts_dropout,
+                                .rounding = kNotRounded});
 }
 
 }  // namespace tenon

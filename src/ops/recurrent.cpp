@@ -1,5 +1,6 @@
 #include "ops/recurrent.h"
 
+#include "ops/accepted.h"
 #include "ops/shape_checks.h"
 
 namespace tenon {
@@ -52,6 +53,17 @@ Status infer_recurrent(InferContext& c, const RecurrentParams& p, int64_t gates,
   return {};
 }
 
+template <class P>
+size_t recurrent_time_axis(const Params& params) {
+  return params.get<P>().common.layout == 0 ? 0 : 1;
+}
+
+// The lengths of the sequences.
+template <class P>
+Accepted accepts_recurrent(const AcceptContext& c, size_t input) {
+  return input == 4 ? Accepted::count_up_to(c.extent(0, c.params<P>().common.layout)) : Accepted{};
+}
+
 }  // namespace
 
 template <>
@@ -60,7 +72,9 @@ OpDef op_definition<OpId::RNN>() {
       {.inputs = {3, 6},
        .outputs = {0, 2},
        .infer = [](InferContext& c) { return infer_recurrent(c, c.params<RNNParams>().common, 1, {"Tanh"}); },
-       .can_fail = true});
+       .can_fail = true,
+       .accepts = accepts_recurrent<RNNParams>,
+       .time_axis = recurrent_time_axis<RNNParams>});
 }
 template <>
 OpDef op_definition<OpId::GRU>() {
@@ -69,7 +83,9 @@ OpDef op_definition<OpId::GRU>() {
        .outputs = {0, 2},
        .infer =
            [](InferContext& c) { return infer_recurrent(c, c.params<GRUParams>().common, 3, {"Sigmoid", "Tanh"}); },
-       .can_fail = true});
+       .can_fail = true,
+       .accepts = accepts_recurrent<GRUParams>,
+       .time_axis = recurrent_time_axis<GRUParams>});
 }
 template <>
 OpDef op_definition<OpId::LSTM>() {
@@ -80,7 +96,9 @@ OpDef op_definition<OpId::LSTM>() {
                                    return infer_recurrent(c, c.params<LSTMParams>().common, 4,
                                                           {"Sigmoid", "Tanh", "Tanh"});
                                  },
-                             .can_fail = true});
+                             .can_fail = true,
+                             .accepts = accepts_recurrent<LSTMParams>,
+                             .time_axis = recurrent_time_axis<LSTMParams>});
 }
 
 }  // namespace tenon

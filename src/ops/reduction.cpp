@@ -1,5 +1,6 @@
 #include "ops/reduction.h"
 
+#include "ops/accepted.h"
 #include "ops/axis_set.h"
 #include "ops/broadcasting.h"
 #include "tensor/max_rank.h"
@@ -61,27 +62,35 @@ Status infer_reduction(InferContext& c, TypeSet allowed, FoldAll fold = nullptr)
   return {};
 }
 
-OpDef reduction(Status (*infer)(InferContext&)) {
-  return define<ReductionParams>({.inputs = {1, 2}, .outputs = {1, 1}, .infer = infer});
+OpDef reduction(OpDef def) {
+  def.inputs = {1, 2};
+  def.outputs = {1, 1};
+  return define<ReductionParams>(def);
 }
 
 }  // namespace
 
-#define REDUCTION(name, types, fold)                                                   \
-  template <>                                                                          \
-  OpDef op_definition<OpId::name>() {                                                  \
-    return reduction([](InferContext& c) { return infer_reduction(c, types, fold); }); \
+#define REDUCTION(name, types, fold, ...)                                                                      \
+  template <>                                                                                                  \
+  OpDef op_definition<OpId::name>() {                                                                          \
+    return reduction({.infer = [](InferContext& c) { return infer_reduction(c, types, fold); }, __VA_ARGS__}); \
   }
-REDUCTION(ReduceL1, kNumbers, nullptr)
-REDUCTION(ReduceL2, kNumbers, nullptr)
-REDUCTION(ReduceLogSum, kNumbers, nullptr)
-REDUCTION(ReduceLogSumExp, kNumbers, nullptr)
-REDUCTION(ReduceMax, kNumbers | kBool, max)
-REDUCTION(ReduceMean, kNumbers, nullptr)
-REDUCTION(ReduceMin, kNumbers | kBool, min)
-REDUCTION(ReduceProd, kNumbers, [](const Dim& a, const Dim& b) { return a * b; })
-REDUCTION(ReduceSum, kNumbers, [](const Dim& a, const Dim& b) { return a + b; })
-REDUCTION(ReduceSumSquare, kNumbers, nullptr)
+// One of the elements.
+#define CHOICE(name, fold) \
+  REDUCTION(name, kNumbers | kBool, fold, .accepts = accepts_moved_along_axes, .rounding = kNotRounded)
+#define SUM(name, fold) REDUCTION(name, kNumbers, fold, .accepts = accepts_axes, .rounding = kRoundedSum)
+SUM(ReduceL1, nullptr)
+SUM(ReduceL2, nullptr)
+SUM(ReduceLogSum, nullptr)
+SUM(ReduceLogSumExp, nullptr)
+CHOICE(ReduceMax, max)
+SUM(ReduceMean, nullptr)
+CHOICE(ReduceMin, min)
+SUM(ReduceProd, [](const Dim& a, const Dim& b) { return a * b; })
+SUM(ReduceSum, [](const Dim& a, const Dim& b) { return a + b; })
+SUM(ReduceSumSquare, nullptr)
+#undef SUM
+#undef CHOICE
 #undef REDUCTION
 
 }  // namespace tenon

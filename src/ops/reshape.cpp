@@ -1,5 +1,6 @@
 #include "ops/reshape.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -68,12 +69,23 @@ Status infer_reshape(InferContext& c) {
   return {};
 }
 
+Accepted accepts_reshape(const AcceptContext& c, size_t input) {
+  if (input == 0) return c.output();
+  Accepted shape = Accepted::range(1, 1);
+  shape.form = Accepted::Form::Reshape;
+  return shape;
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Reshape>() {
-  return define<ReshapeParams>(
-      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_reshape, .in_place = InPlace::SameElements});
+  return define<ReshapeParams>({.inputs = {2, 2},
+                                .outputs = {1, 1},
+                                .infer = infer_reshape,
+                                .in_place = InPlace::SameElements,
+                                .accepts = accepts_reshape,
+                                .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -172,11 +173,16 @@ Status infer_resize(InferContext& c) {
   return {};
 }
 
+// X, region, scales, sizes.
+Accepted accepts_resize(const AcceptContext&, size_t input) {
+  return input == 2 ? Accepted::range(1, 2) : input == 3 ? Accepted::range(1, 8) : Accepted{};
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Resize>() {
-  return define<ResizeParams>({.inputs = {1, 4}, .outputs = {1, 1}, .infer = infer_resize});
+  return define<ResizeParams>({.inputs = {1, 4}, .outputs = {1, 1}, .infer = infer_resize, .accepts = accepts_resize});
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "ops/reverse_sequence.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -26,12 +27,20 @@ Status infer_reverse_sequence(InferContext& c) {
   return {};
 }
 
+Accepted accepts_reversed_lengths(const AcceptContext& c, size_t input) {
+  return input == 0 ? c.output() : Accepted::count_up_to(c.extent(0, c.params<ReverseSequenceParams>().time_axis));
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::ReverseSequence>() {
-  return define<ReverseSequenceParams>(
-      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_reverse_sequence, .can_fail = true});
+  return define<ReverseSequenceParams>({.inputs = {2, 2},
+                                        .outputs = {1, 1},
+                                        .infer = infer_reverse_sequence,
+                                        .can_fail = true,
+                                        .accepts = accepts_reversed_lengths,
+                                        .rounding = kNotRounded});
 }
 
 }  // namespace tenon

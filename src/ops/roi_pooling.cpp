@@ -1,5 +1,6 @@
 #include "ops/roi_pooling.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -47,11 +48,17 @@ Status infer_max_roi_pool(InferContext& c) {
   return infer_regions(c, 5, shape[0], shape[1]);
 }
 
+// The last input says which image of the batch.
+Accepted accepts_roi_align(const AcceptContext& c, size_t input) {
+  return input == 2 ? Accepted::index_into(c.extent(0, 0)) : Accepted{};
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::RoiAlign>() {
-  return define<RoiAlignParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_roi_align, .can_fail = true});
+  return define<RoiAlignParams>(
+      {.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_roi_align, .can_fail = true, .accepts = accepts_roi_align});
 }
 template <>
 OpDef op_definition<OpId::MaxRoiPool>() {

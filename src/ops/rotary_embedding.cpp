@@ -1,5 +1,6 @@
 #include "ops/rotary_embedding.h"
 
+#include "ops/accepted.h"
 #include "ops/shape_checks.h"
 
 namespace tenon {
@@ -98,18 +99,30 @@ Status infer_mrotary_embedding(InferContext& c) {
   return expect_shape(c, 3, "position_ids", {Dim(3), s->batch, s->length});
 }
 
+// Positions are rows of the caches.
+Accepted accepts_positions(const AcceptContext& c, size_t input) {
+  return input == 3 ? Accepted::index_into(c.extent(1, 0)) : Accepted{};
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::RotaryEmbedding>() {
-  return define<RotaryEmbeddingParams>(
-      {.inputs = {3, 4}, .outputs = {1, 1}, .infer = infer_rotary_embedding, .can_fail = true});
+  return define<RotaryEmbeddingParams>({.inputs = {3, 4},
+                                        .outputs = {1, 1},
+                                        .infer = infer_rotary_embedding,
+                                        .can_fail = true,
+                                        .accepts = accepts_positions,
+                                        .rounding = kRoundedFunction});
 }
 
 template <>
 OpDef op_definition<OpId::MRotaryEmbedding>() {
-  return define<MRotaryEmbeddingParams>(
-      {.inputs = {4, 4}, .outputs = {1, 1}, .infer = infer_mrotary_embedding, .can_fail = true});
+  return define<MRotaryEmbeddingParams>({.inputs = {4, 4},
+                                         .outputs = {1, 1},
+                                         .infer = infer_mrotary_embedding,
+                                         .can_fail = true,
+                                         .accepts = accepts_positions});
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "ops/scatter.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -97,23 +98,48 @@ Status infer_tensor_scatter(InferContext& c) {
   return {};
 }
 
+Accepted accepts_scatter_elements(const AcceptContext& c, size_t input) {
+  return input != 1 ? c.output() : Accepted::index_into(c.extent(0, c.params<ScatterElementsParams>().axis));
+}
+
+Accepted accepts_scatter_nd(const AcceptContext& c, size_t input) {
+  return input != 1 ? c.output() : accepts_index_tuples(c, 0);
+}
+
+// Writing begins at the first place.
+Accepted accepts_tensor_scatter(const AcceptContext& c, size_t input) {
+  return input < 2 ? c.output() : Accepted::range(0, 0);
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::ScatterElements>() {
-  return define<ScatterElementsParams>(
-      {.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_scatter_elements, .can_fail = true});
+  return define<ScatterElementsParams>({.inputs = {3, 3},
+                                        .outputs = {1, 1},
+                                        .infer = infer_scatter_elements,
+                                        .can_fail = true,
+                                        .accepts = accepts_scatter_elements,
+                                        .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::ScatterND>() {
-  return define<ScatterNDParams>({.inputs = {3, 3}, .outputs = {1, 1}, .infer = infer_scatter_nd, .can_fail = true});
+  return define<ScatterNDParams>({.inputs = {3, 3},
+                                  .outputs = {1, 1},
+                                  .infer = infer_scatter_nd,
+                                  .can_fail = true,
+                                  .accepts = accepts_scatter_nd,
+                                  .rounding = kRoundedArithmetic});
 }
 
 template <>
 OpDef op_definition<OpId::TensorScatter>() {
-  return define<TensorScatterParams>(
-      {.inputs = {2, 3}, .outputs = {1, 1}, .infer = infer_tensor_scatter, .can_fail = true});
+  return define<TensorScatterParams>({.inputs = {2, 3},
+                                      .outputs = {1, 1},
+                                      .infer = infer_tensor_scatter,
+                                      .can_fail = true,
+                                      .accepts = accepts_tensor_scatter});
 }
 
 }  // namespace tenon

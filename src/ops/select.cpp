@@ -1,14 +1,12 @@
 // Ops whose output size depends on the elements.
 #include "ops/select.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
 
 namespace {
-
-// Kernels that allocate their output write elements as they are stored, so packed types are left out.
-constexpr TypeSet kWholeByteTypes = kNumbers | kBool | kComplex | kStrings;
 
 // The input's shape with an open extent along the axis, or one open extent when there is no axis.
 Result<std::optional<Shape>> selected_shape(InferContext& c, std::optional<int64_t> axis, const Dim& count) {
@@ -60,23 +58,30 @@ Status infer_non_zero(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Compress>() {
-  OpDef def{.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_compress};
-  def.decides_output_size = true;
-  return define<CompressParams>(def);
+  return define<CompressParams>({.inputs = {2, 2},
+                                 .outputs = {1, 1},
+                                 .infer = infer_compress,
+                                 .decides_output_size = true,
+                                 .accepts = accepts_first_moved,
+                                 .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::Unique>() {
-  OpDef def{.inputs = {1, 1}, .outputs = {1, 4}, .infer = infer_unique};
-  def.decides_output_size = true;
-  return define<UniqueParams>(def);
+  return define<UniqueParams>({.inputs = {1, 1},
+                               .outputs = {1, 4},
+                               .infer = infer_unique,
+                               .decides_output_size = true,
+                               .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::NonZero>() {
-  OpDef def{.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_non_zero};
-  def.decides_output_size = true;
-  return define<NoParams>(def);
+  return define<NoParams>({.inputs = {1, 1},
+                           .outputs = {1, 1},
+                           .infer = infer_non_zero,
+                           .decides_output_size = true,
+                           .rounding = kNotRounded});
 }
 
 }  // namespace tenon

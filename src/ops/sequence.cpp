@@ -1,14 +1,12 @@
 // Elements of a sequence may have any shapes, so rules pass on element types only.
 #include "ops/sequence.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
 
 namespace {
-
-// Kernels that make tensors write elements as they are stored, so packed types are left out.
-constexpr TypeSet kWholeByteTypes = kNumbers | kBool | kComplex | kStrings;
 
 Status expect_sequence(const InferContext& c, size_t i) {
   const Type& type = c.in(i);
@@ -75,7 +73,7 @@ Status infer_length(InferContext& c) {
   return {};
 }
 
-Status infer_split(InferContext& c) {
+Status infer_split_to_sequence(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kWholeByteTypes));
   TN_RETURN_IF_ERROR(c.expect_tensor(1, kIndex));
   if (c.rank(1) && *c.rank(1) > 1)
@@ -85,7 +83,7 @@ Status infer_split(InferContext& c) {
   return {};
 }
 
-Status infer_concat(InferContext& c) {
+Status infer_concat_from_sequence(InferContext& c) {
   TN_RETURN_IF_ERROR(expect_sequence(c, 0));
   const Type element = element_of(c.in(0));
   if (element.is_tensor() && element.dtype != DType::Undefined && !kWholeByteTypes.has(element.dtype))
@@ -104,59 +102,73 @@ Status infer_map(InferContext& c) {
   return {};
 }
 
-OpDef deciding(Arity inputs, Status (*infer)(InferContext&)) {
-  OpDef def{.inputs = inputs, .outputs = {1, 1}, .infer = infer};
+template <class P = NoParams>
+OpDef deciding(OpDef def) {
+  def.outputs = {1, 1};
   def.decides_output_size = true;
-  return def;
+  def.rounding = kNotRounded;
+  return define<P>(def);
+}
+
+// The place of the first item.
+Accepted accepts_first_place(const AcceptContext& c, size_t input) {
+  return input == 1 ? Accepted::range(0, 0) : c.output();
+}
+
+Accepted accepts_inserted(const AcceptContext& c, size_t input) {
+  return input == 2 ? Accepted::range(0, 0) : c.output();
 }
 
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::SequenceAt>() {
-  return define<NoParams>(deciding({2, 2}, infer_at));
+  return deciding({.inputs = {2, 2}, .infer = infer_at, .accepts = accepts_first_place});
 }
 
 template <>
 OpDef op_definition<OpId::SequenceConstruct>() {
-  return define<NoParams>(deciding({1, kVariadic}, infer_construct));
+  return deciding({.inputs = {1, kVariadic}, .infer = infer_construct, .accepts = accepts_moved});
 }
 
 template <>
 OpDef op_definition<OpId::SequenceEmpty>() {
-  return define<SequenceEmptyParams>(deciding({0, 0}, infer_empty));
+  return deciding<SequenceEmptyParams>({.inputs = {0, 0}, .infer = infer_empty});
 }
 
 template <>
 OpDef op_definition<OpId::SequenceErase>() {
-  return define<NoParams>(deciding({1, 2}, infer_erase));
+  return deciding({.inputs = {1, 2}, .infer = infer_erase, .accepts = accepts_first_place});
 }
 
 template <>
 OpDef op_definition<OpId::SequenceInsert>() {
-  return define<NoParams>(deciding({2, 3}, infer_insert));
+  return deciding({.inputs = {2, 3}, .infer = infer_insert, .accepts = accepts_inserted});
 }
 
 template <>
 OpDef op_definition<OpId::SequenceLength>() {
-  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_length});
+  return define<NoParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_length, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::SplitToSequence>() {
-  return define<SplitToSequenceParams>(deciding({1, 2}, infer_split));
+  return deciding<SplitToSequenceParams>({.inputs = {1, 2}, .infer = infer_split_to_sequence});
 }
 
 template <>
 OpDef op_definition<OpId::ConcatFromSequence>() {
-  return define<ConcatFromSequenceParams>(deciding({1, 1}, infer_concat));
+  return deciding<ConcatFromSequenceParams>(
+      {.inputs = {1, 1}, .infer = infer_concat_from_sequence, .accepts = accepts_moved});
 }
 
 template <>
 OpDef op_definition<OpId::SequenceMap>() {
-  OpDef def{.inputs = {1, kVariadic}, .outputs = {1, kVariadic}, .infer = infer_map};
-  def.has_bodies = true;
-  return define<NoParams>(def);
+  return define<NoParams>({.inputs = {1, kVariadic},
+                           .outputs = {1, kVariadic},
+                           .infer = infer_map,
+                           .body_count = [](const Params&) -> size_t { return 1; },
+                           .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -23,7 +23,7 @@ Status infer_shape(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Shape>() {
-  return define<ShapeParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_shape});
+  return define<ShapeParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_shape, .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -1,5 +1,6 @@
 #include "ops/signal_window.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -34,7 +35,12 @@ Status infer_window(InferContext& c) {
   return {};
 }
 
-OpDef window() { return define<SignalWindowParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_window}); }
+Accepted accepts_window_length(const AcceptContext&, size_t) { return Accepted::range(4, 16); }
+
+OpDef window() {
+  return define<SignalWindowParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_window, .accepts = accepts_window_length});
+}
 
 Status infer_mel(InferContext& c) {
   const DType dtype = c.params<MelWeightMatrixParams>().output_datatype;

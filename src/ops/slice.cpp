@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/checked_math.h"
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -121,11 +122,28 @@ Status infer_slice(InferContext& c) {
   return {};
 }
 
+// Data, starts, ends, axes, steps.
+Accepted accepts_slice(const AcceptContext& c, size_t input) {
+  switch (input) {
+    case 0:
+      return c.output();
+    case 1:
+      return Accepted::range(0, 0);
+    case 2:
+      return Accepted::range(1, 4);
+    case 3:
+      return Accepted::axes_of(c.rank(0));
+    default:
+      return Accepted::range(1, 2);
+  }
+}
+
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Slice>() {
-  return define<NoParams>({.inputs = {3, 5}, .outputs = {1, 1}, .infer = infer_slice});
+  return define<NoParams>(
+      {.inputs = {3, 5}, .outputs = {1, 1}, .infer = infer_slice, .accepts = accepts_slice, .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -14,23 +14,25 @@ Status infer_along_axis(InferContext& c) {
   return rank ? normalize_axis(axis, std::max<int64_t>(*rank, 1)).status() : Status();
 }
 
-OpDef along_axis() { return define<SoftmaxParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_along_axis}); }
+OpDef along_axis(Rounding rounding) {
+  return define<SoftmaxParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_along_axis, .rounding = rounding});
+}
 
 }  // namespace
 
 template <>
 OpDef op_definition<OpId::Softmax>() {
-  return along_axis();
+  return along_axis(kRoundedSum);
 }
 
 template <>
 OpDef op_definition<OpId::LogSoftmax>() {
-  return along_axis();
+  return along_axis(kRoundedSum);
 }
 
 template <>
 OpDef op_definition<OpId::Hardmax>() {
-  return along_axis();
+  return along_axis(kNotRounded);
 }
 
 }  // namespace tenon

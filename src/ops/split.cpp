@@ -1,5 +1,6 @@
 #include "ops/split.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -81,7 +82,11 @@ Status infer_split(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Split>() {
-  return define<SplitParams>({.inputs = {1, 2}, .outputs = {1, kVariadic}, .infer = infer_split});
+  return define<SplitParams>({.inputs = {1, 2},
+                              .outputs = {1, kVariadic},
+                              .infer = infer_split,
+                              .accepts = accepts_first_moved,
+                              .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -1,4 +1,5 @@
 // Ops that drop or merge dimensions without moving elements.
+#include "ops/accepted.h"
 #include "ops/axis_set.h"
 #include "ops/flatten.h"
 #include "ops/infer.h"
@@ -67,14 +68,22 @@ Status infer_flatten(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Squeeze>() {
-  return define<NoParams>(
-      {.inputs = {1, 2}, .outputs = {1, 1}, .infer = infer_squeeze, .in_place = InPlace::SameElements});
+  return define<NoParams>({.inputs = {1, 2},
+                           .outputs = {1, 1},
+                           .infer = infer_squeeze,
+                           .in_place = InPlace::SameElements,
+                           .accepts = accepts_moved_along_axes,
+                           .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::Flatten>() {
-  return define<FlattenParams>(
-      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_flatten, .in_place = InPlace::SameElements});
+  return define<FlattenParams>({.inputs = {1, 1},
+                                .outputs = {1, 1},
+                                .infer = infer_flatten,
+                                .in_place = InPlace::SameElements,
+                                .accepts = accepts_moved,
+                                .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -117,21 +117,25 @@ Status infer_tfidf(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::StringConcat>() {
-  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_string_concat});
+  return define<NoParams>({.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_string_concat, .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::StringNormalizer>() {
-  OpDef def{.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_string_normalizer};
-  def.decides_output_size = true;
-  return define<StringNormalizerParams>(def);
+  return define<StringNormalizerParams>({.inputs = {1, 1},
+                                         .outputs = {1, 1},
+                                         .infer = infer_string_normalizer,
+                                         .decides_output_size = true,
+                                         .rounding = kNotRounded});
 }
 
 template <>
 OpDef op_definition<OpId::StringSplit>() {
-  OpDef def{.inputs = {1, 1}, .outputs = {1, 2}, .infer = infer_string_split};
-  def.decides_output_size = true;
-  return define<StringSplitParams>(def);
+  return define<StringSplitParams>({.inputs = {1, 1},
+                                    .outputs = {1, 2},
+                                    .infer = infer_string_split,
+                                    .decides_output_size = true,
+                                    .rounding = kNotRounded});
 }
 
 template <>

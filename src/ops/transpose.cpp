@@ -1,5 +1,6 @@
 #include "ops/transpose.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -32,7 +33,11 @@ Status infer_transpose(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Transpose>() {
-  return define<TransposeParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_transpose});
+  return define<TransposeParams>({.inputs = {1, 1},
+                                  .outputs = {1, 1},
+                                  .infer = infer_transpose,
+                                  .accepts = accepts_moved,
+                                  .rounding = kNotRounded});
 }
 
 }  // namespace tenon

@@ -4,7 +4,7 @@ namespace tenon {
 
 namespace {
 
-Status check_types(const InferContext& c) {
+Status check_element_types(const InferContext& c) {
   constexpr TypeSet floats{DType::Float16, DType::Float32, DType::Float64};
   for (size_t i = tree::kRoots; i < c.input_count(); ++i) {
     const bool is_value =
@@ -31,7 +31,7 @@ Status check_lengths(const InferContext& c, tree::Input of, std::initializer_lis
 
 Status check_ensemble(InferContext& c, std::optional<FeatureRows>& x) {
   TN_ASSIGN_OR_RETURN(x, feature_rows(c));
-  TN_RETURN_IF_ERROR(check_types(c));
+  TN_RETURN_IF_ERROR(check_element_types(c));
   TN_RETURN_IF_ERROR(check_lengths(c, tree::kModes,
                                    {tree::kFeatureIds, tree::kSplits, tree::kTrueIds, tree::kTrueLeafs, tree::kFalseIds,
                                     tree::kFalseLeafs, tree::kMissingTracksTrue}));

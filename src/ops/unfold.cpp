@@ -1,5 +1,6 @@
 #include "ops/unfold.h"
 
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -31,7 +32,8 @@ Status infer_unfold_tensor(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::UnfoldTensor>() {
-  return define<UnfoldTensorParams>({.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_unfold_tensor});
+  return define<UnfoldTensorParams>(
+      {.inputs = {1, 1}, .outputs = {1, 1}, .infer = infer_unfold_tensor, .accepts = accepts_moved});
 }
 
 }  // namespace tenon

@@ -1,3 +1,4 @@
+#include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
@@ -25,8 +26,12 @@ Status infer_unsqueeze(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Unsqueeze>() {
-  return define<NoParams>(
-      {.inputs = {2, 2}, .outputs = {1, 1}, .infer = infer_unsqueeze, .in_place = InPlace::SameElements});
+  return define<NoParams>({.inputs = {2, 2},
+                           .outputs = {1, 1},
+                           .infer = infer_unsqueeze,
+                           .in_place = InPlace::SameElements,
+                           .accepts = accepts_moved_along_axes,
+                           .rounding = kNotRounded});
 }
 
 }  // namespace tenon

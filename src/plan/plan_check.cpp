@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
-#include "ops/attention.h"
 #include "plan/bytes.h"
 #include "plan/property.h"
 
@@ -12,18 +11,15 @@ namespace tenon {
 namespace {
 
 size_t body_count(const Step& step) {
-  if (!op_def(step.op).has_bodies) return 0;
-  if (step.op == OpId::If) return 2;
-  if (step.op != OpId::FlexAttention) return 1;
-  const auto& params = step.params.get<FlexAttentionParams>();
-  return static_cast<size_t>(params.has_score_mod) + static_cast<size_t>(params.has_prob_mod);
+  const OpDef& def = op_def(step.op);
+  return def.has_bodies() ? def.body_count(step.params) : 0;
 }
 
 // A family is named "provider/Op". Its kernel reads the parameters of that op and of no other.
 bool family_runs(std::string_view family, const OpDef& def) {
   const size_t slash = family.find('/');
   if (slash == std::string_view::npos || family.substr(slash + 1) != def.name) return false;
-  return (family.substr(0, slash) == "control") == def.has_bodies;
+  return (family.substr(0, slash) == "control") == def.has_bodies();
 }
 
 // As many as the op takes, and those it always has are there.

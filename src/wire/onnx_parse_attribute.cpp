@@ -3,12 +3,11 @@
 
 namespace tenon::wire {
 
-using namespace field::attribute;
-
 namespace {
 
 // The type a value field belongs to; Undefined for other fields.
 AttributeType type_of_field(uint32_t number) {
+  using namespace field::attribute;
   switch (number) {
     case kFloat:
       return AttributeType::Float;
@@ -51,6 +50,7 @@ void require_first(bool first, const char* name) {
 
 // Reads the fields that come before the value can be understood: writers put the type last.
 AttributeType Parser::attribute_type(Bytes bytes, Attribute& attribute) {
+  using namespace field::attribute;
   AttributeType inferred = AttributeType::Undefined;
   int32_t declared = 0;
   FieldReader reader(bytes);
@@ -67,6 +67,7 @@ AttributeType Parser::attribute_type(Bytes bytes, Attribute& attribute) {
 }
 
 bool Parser::attribute_value(const Field& field, Attribute& attribute) {
+  using namespace field::attribute;
   switch (field.number) {
     case kFloat:
       attribute.f = field.float32();
@@ -116,6 +117,7 @@ bool Parser::attribute_value(const Field& field, Attribute& attribute) {
 }
 
 Attribute Parser::attribute(Bytes bytes) {
+  using namespace field::attribute;
   Attribute attribute;
   attribute.raw = bytes;
   attribute.type = attribute_type(bytes, attribute);

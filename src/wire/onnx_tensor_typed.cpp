@@ -8,8 +8,6 @@ namespace tenon::wire {
 
 namespace {
 
-using namespace field::tensor;
-
 struct TypedField {
   uint32_t number;
   const char* name;
@@ -17,6 +15,7 @@ struct TypedField {
 };
 
 TypedField typed_field(DType dtype) {
+  using namespace field::tensor;
   switch (dtype) {
     case DType::Float32:
     case DType::Complex64:
@@ -46,6 +45,7 @@ void for_each_field(const TensorProto& proto, uint32_t number, F&& f) {
 }
 
 int64_t count_entries(const Field& field, const TypedField& typed) {
+  using namespace field::tensor;
   if (typed.number == kStringData) {
     field.expect(WireType::length_delimited);
     return 1;
@@ -99,6 +99,7 @@ void store_fixed(const TensorProto& proto, const TypedField& typed, void* target
 }
 
 Status store(const TensorProto& proto, const TypedField& typed, Tensor& tensor) {
+  using namespace field::tensor;
   void* target = tensor.mutable_data();
   if (typed.number == kStringData) {
     auto* next = static_cast<std::string*>(target);
@@ -134,6 +135,7 @@ Status store(const TensorProto& proto, const TypedField& typed, Tensor& tensor) 
 }  // namespace
 
 bool has_typed_data(const TensorProto& proto) {
+  using namespace field::tensor;
   bool found = false;
   for (uint32_t number : {kFloatData, kInt32Data, kStringData, kInt64Data, kDoubleData, kUInt64Data})
     for_each_field(proto, number, [&](const Field&) { found = true; });

@@ -128,7 +128,7 @@ void ArtifactMutation::change_step(Plan& plan, Step& step, int depth) {
     case 4: {  // another op, with its own parameters
       step.op = all_ops()[below(all_ops().size())];
       step.params = default_params(step.op);
-      step.family = (op_def(step.op).has_bodies ? "control/" : "reference/") + std::string(op_def(step.op).name);
+      step.family = (op_def(step.op).has_bodies() ? "control/" : "reference/") + std::string(op_def(step.op).name);
       return;
     }
     case 5: {  // the kernel of another op

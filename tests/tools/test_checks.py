@@ -11,6 +11,7 @@ TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 
 def load(name):
+    sys.path[:0] = [] if str(TOOLS) in sys.path else [str(TOOLS)]  # tools import each other
     spec = importlib.util.spec_from_file_location(name, TOOLS / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -99,3 +100,54 @@ def test_tidy_looks_at_files_of_a_folder_together():
     sources.append(check.Source(Path("src/ops/other_flags.cpp"), ("-O1",), key))
     groups = [[source.path for source in group] for group in check.make_groups(sources, {alone}, size=8)]
     assert sorted(groups) == sorted([paths[:8], paths[8:], [simd], [alone], [elsewhere], [Path("src/ops/other_flags.cpp")]])
+
+
+CLASHING = """\
+#include <vector>
+namespace tenon {
+namespace {
+constexpr int kMost = 3;  // const int kCommented = 1;
+struct Line {
+  int length() const { return kLength; }
+  static constexpr int kLength = 2;
+};
+template <class T>
+void fill(std::vector<T>& target, int count = 4) { target.assign(count, T()); }
+bool check_size(const Line& line) { return line.length() > kMost; }
+}  // namespace
+int public_name(int x) { return x; }
+}  // namespace tenon
+"""
+
+
+@pytest.mark.parametrize(
+    "other, found",
+    [
+        ("namespace tenon { namespace { constexpr double kMost = 1; } }", ["kMost"]),
+        ("namespace tenon { namespace { class Line {}; } }", ["Line"]),
+        ("namespace tenon { namespace { template <class E> void fill(std::vector<E>& to, int n) {} } }", ["fill(std :: vector < $0 > &, int)"]),
+        ("namespace tenon { namespace { bool check_size(Line& other) { return true; } } }", ["check_size(const Line &)"]),
+        ("namespace tenon { namespace { int public_name(int y) { return y; } } }", ["public_name(int)"]),
+        ("namespace tenon { namespace { bool check_size(int n) { return n; } } }", []),
+        ("namespace tenon { namespace { int use() { const int kMost = 2; return kMost; } } }", []),
+        ("namespace tenon::other { namespace { struct Line {}; } }", []),
+        ("namespace tenon { int public_name(int x); bool check_size(const Line& line); }", []),
+        ("namespace tenon { struct Holder { void fill(std::vector<int>& x, int n) {} int kMost = 1; }; }", []),
+    ],
+)  # fmt: skip
+def test_private_names_that_clash(other, found):
+    check = load("check_private_names")
+    first, second = Path("ops/a.cpp"), Path("ops/deeper/b.cpp")
+    lines = check.clashes({first: CLASHING, second: other})
+    assert [line.split("'")[1] for line in lines] == found
+    assert all("src/ops/a.cpp:" in line and "src/ops/deeper/b.cpp:1" in line for line in lines)
+    assert check.clashes({first: CLASHING, second: other}, {second}) == []
+    assert check.clashes({first: CLASHING, Path("wire/b.cpp"): other}) == []
+
+
+def test_equal_aliases_are_no_clash():
+    check = load("check_private_names")
+    files = {Path(f"ops/{name}.cpp"): "namespace { using Words = std::vector<int>; }" for name in "ab"}
+    assert check.clashes(files) == []
+    files[Path("ops/c.cpp")] = "namespace { using Words = std::vector<long>; }"
+    assert len(check.clashes(files)) == 1

@@ -309,7 +309,7 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
                               human_bytes(result["bytes"].integer())));
 }
 
-void warn_of_open_weights(const Json& result, const Console& console) {
+void warn_of_weights_still_open(const Json& result, const Console& console) {
   const size_t open = result["still_open"].items().size();
   if (open > 0)
     console.warning(fmt::format("{}: {} not set; the model cannot run until 'tenon weights set' sets them",
@@ -338,7 +338,7 @@ Exit set_weights(const WeightFlags& flags, Console& console) {
     console.progress("writing " + path_in(one.old->target, one.old->target.names[0]));
     const Json result =
         refusing(kFailed, one.old->group->paths[0], [&] { return write(one, flags.overwrite || flags.in_place); });
-    warn_of_open_weights(result, console);
+    warn_of_weights_still_open(result, console);
     if (!console.is_json()) print_group(result, flags, console);
     results.push(result);
   }

@@ -36,7 +36,7 @@ template <>
 void onnx_mapping<OpId::TopK>(OnnxMap& map) {
   map.least_outputs(OpId::TopK, 2);
   map.attribute_inputs(OpId::TopK, {{1, "k", AttributeInput::Kind::Int}});
-  map.custom(kOnnxDomain, "TopK", OpId::TopK, import_topk);
+  map.custom(kOnnxDomain, "TopK", OpId::TopK, import_topk).needs("k", 1, 10);
 }
 
 }  // namespace tenon

@@ -14,14 +14,14 @@ MAPPED(Min)
 MAPPED(Sum)
 #undef MAPPED
 
-#define BINARY(name)                                                       \
-  template <>                                                              \
-  void onnx_mapping<OpId::name>(OnnxMap & map) {                           \
-    map.custom(kOnnxDomain, #name, OpId::name, import_binary<OpId::name>); \
+#define BINARY(name, ...)                                                              \
+  template <>                                                                          \
+  void onnx_mapping<OpId::name>(OnnxMap & map) {                                       \
+    map.custom(kOnnxDomain, #name, OpId::name, import_binary<OpId::name>) __VA_ARGS__; \
   }
 BINARY(Add)
 BINARY(And)
-BINARY(BitShift)
+BINARY(BitShift, .needs("direction"))
 BINARY(BitwiseAnd)
 BINARY(BitwiseOr)
 BINARY(BitwiseXor)

@@ -53,7 +53,7 @@ void onnx_mapping<OpId::RotaryEmbedding>(OnnxMap& map) {
 }
 template <>
 void onnx_mapping<OpId::LinearAttention>(OnnxMap& map) {
-  map.same(kOnnxDomain, "LinearAttention", OpId::LinearAttention);
+  map.same(kOnnxDomain, "LinearAttention", OpId::LinearAttention).needs("kv_num_heads", 27).needs("q_num_heads", 27);
 }
 
 }  // namespace tenon

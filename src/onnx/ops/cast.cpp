@@ -56,12 +56,12 @@ bool write_old_cast(NodeDraft& d) {
 
 template <>
 void onnx_mapping<OpId::BitCast>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "BitCast", OpId::BitCast, import_bit_cast);
+  map.custom(kOnnxDomain, "BitCast", OpId::BitCast, import_bit_cast).needs("to", 26);
 }
 
 template <>
 void onnx_mapping<OpId::Cast>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "Cast", OpId::Cast, import_cast);
+  map.custom(kOnnxDomain, "Cast", OpId::Cast, import_cast).needs("to");
   map.way_back(OpId::Cast, kOnnxDomain, "Cast", write_old_cast);
 }
 

@@ -4,7 +4,7 @@ namespace tenon {
 
 template <>
 void onnx_mapping<OpId::Einsum>(OnnxMap& map) {
-  map.same(kOnnxDomain, "Einsum", OpId::Einsum);
+  map.same(kOnnxDomain, "Einsum", OpId::Einsum).needs("equation", 12);
 }
 
 }  // namespace tenon

@@ -13,12 +13,12 @@ namespace {
 constexpr int64_t kNotALeaf = -1;
 
 // The attributes as they are in the file. Weights have their names from `prefix`: class_ids or target_ids.
-struct Table {
+struct TreeRows {
   std::vector<int64_t> tree_ids, node_ids, feature_ids, true_ids, false_ids, missing;
   std::vector<std::string> modes;
   std::vector<int64_t> weight_trees, weight_nodes, weight_targets;
 
-  Table(ImportNode& n, const std::string& prefix)
+  TreeRows(ImportNode& n, const std::string& prefix)
       : tree_ids(n.ints_attribute("nodes_treeids")), node_ids(n.ints_attribute("nodes_nodeids")),
         feature_ids(n.ints_attribute("nodes_featureids")), true_ids(n.ints_attribute("nodes_truenodeids")),
         false_ids(n.ints_attribute("nodes_falsenodeids")), missing(n.ints_attribute("nodes_missing_value_tracks_true")),
@@ -45,7 +45,7 @@ struct Table {
 // Rows by (tree id, node id).
 class RowIndex {
  public:
-  explicit RowIndex(const Table& table) {
+  explicit RowIndex(const TreeRows& table) {
     for (size_t i = 0; i < table.size(); ++i) rows_.push_back({table.tree_ids[i], table.node_ids[i], i});
     std::sort(rows_.begin(), rows_.end());
   }
@@ -96,7 +96,7 @@ Result<std::vector<uint8_t>> parse_modes(const std::vector<std::string>& names) 
 
 // Leaves are numbered in the order of their rows. Each keeps its weights in the order of the file; but where there is
 // one target, a leaf has one weight, and converters rely on the first one being taken.
-Status place_leaves(const Table& table, const RowIndex& index, int64_t targets, std::vector<int64_t>& leaf_of_row,
+Status place_leaves(const TreeRows& table, const RowIndex& index, int64_t targets, std::vector<int64_t>& leaf_of_row,
                     Positions& p) {
   leaf_of_row.assign(table.size(), kNotALeaf);
   size_t leaves = 0;
@@ -122,7 +122,7 @@ Status place_leaves(const Table& table, const RowIndex& index, int64_t targets, 
 }
 
 // Turns one branch of a row into a position, and notes that something leads there.
-Status place_branch(const Table& table, const RowIndex& index, const std::vector<int64_t>& leaf_of_row, size_t row,
+Status place_branch(const TreeRows& table, const RowIndex& index, const std::vector<int64_t>& leaf_of_row, size_t row,
                     int64_t node_id, int64_t& id, int64_t& is_leaf, std::vector<bool>& reached) {
   const auto target = index.find(table.tree_ids[row], node_id);
   if (!target)
@@ -135,7 +135,7 @@ Status place_branch(const Table& table, const RowIndex& index, const std::vector
 }
 
 // The one row of each tree that nothing leads to, in the order in which trees appear.
-Status find_roots(const Table& table, const std::vector<bool>& reached, std::vector<int64_t>& roots) {
+Status find_roots(const TreeRows& table, const std::vector<bool>& reached, std::vector<int64_t>& roots) {
   std::vector<std::pair<int64_t, int64_t>> first_rows;  // tree id, first row
   for (size_t row = 0; row < table.size(); ++row) first_rows.emplace_back(table.tree_ids[row], row);
   std::stable_sort(first_rows.begin(), first_rows.end(), [](auto& a, auto& b) { return a.first < b.first; });
@@ -159,7 +159,7 @@ Status find_roots(const Table& table, const std::vector<bool>& reached, std::vec
   return {};
 }
 
-Result<Positions> place(const Table& table, int64_t targets) {
+Result<Positions> place(const TreeRows& table, int64_t targets) {
   TN_RETURN_IF_ERROR(table.check_lengths());
   Positions p;
   TN_ASSIGN_OR_RETURN(p.modes, parse_modes(table.modes));
@@ -194,7 +194,7 @@ ValueId value_weight(ImportNode& n, const std::string& name) {
   return float_weight(n, name.c_str());
 }
 
-Status check_placed(const Table& table, const Positions& p, int64_t targets) {
+Status check_placed(const TreeRows& table, const Positions& p, int64_t targets) {
   tree::Structure s;
   s.roots = p.roots;
   s.feature_ids = table.feature_ids;
@@ -213,7 +213,7 @@ Status check_placed(const Table& table, const Positions& p, int64_t targets) {
 std::vector<ValueId> ensemble_inputs(ImportNode& n, const std::string& prefix, int64_t targets) {
   n.ignore_attribute("nodes_hitrates");
   n.ignore_attribute("nodes_hitrates_as_tensor");
-  const Table table(n, prefix);
+  const TreeRows table(n, prefix);
   auto placed = place(table, targets);
   if (!placed.ok()) return n.fail(std::move(placed).status()), std::vector<ValueId>();
   n.fail(check_placed(table, *placed, targets));

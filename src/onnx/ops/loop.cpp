@@ -82,7 +82,7 @@ void onnx_mapping<OpId::Loop>(OnnxMap& map) {
 
 template <>
 void onnx_mapping<OpId::Scan>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "Scan", OpId::Scan, import_scan);
+  map.custom(kOnnxDomain, "Scan", OpId::Scan, import_scan).needs("num_scan_inputs", 8);
   map.bodies(OpId::Scan, {"body"});
   map.way_back(OpId::Scan, kOnnxDomain, "Scan", [](NodeDraft& d) { return d.version >= 9; });
 }

@@ -50,7 +50,7 @@ bool write_linear_regressor(NodeDraft& d) {
 
 template <>
 void onnx_mapping<OpId::LinearClassifier>(OnnxMap& map) {
-  map.custom(kMlDomain, "LinearClassifier", OpId::LinearClassifier, import_linear_classifier);
+  map.custom(kMlDomain, "LinearClassifier", OpId::LinearClassifier, import_linear_classifier).needs("coefficients");
   map.least_outputs(OpId::LinearClassifier, 2);
   map.attribute_inputs(OpId::LinearClassifier, {{1, "coefficients", AttributeInput::Kind::Floats},
                                                 {2, "intercepts", AttributeInput::Kind::Floats}});

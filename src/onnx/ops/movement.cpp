@@ -148,7 +148,7 @@ bool write_first_pad(NodeDraft& d) {
 
 template <>
 void onnx_mapping<OpId::Concat>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "Concat", OpId::Concat, import_concat);
+  map.custom(kOnnxDomain, "Concat", OpId::Concat, import_concat).needs("axis", 4);
 }
 
 template <>
@@ -160,7 +160,7 @@ void onnx_mapping<OpId::Split>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::Slice>(OnnxMap& map) {
   map.attribute_inputs(OpId::Slice, {{1, "starts"}, {2, "ends"}, {3, "axes"}});
-  map.custom(kOnnxDomain, "Slice", OpId::Slice, import_slice);
+  map.custom(kOnnxDomain, "Slice", OpId::Slice, import_slice).needs("ends", 1, 10).needs("starts", 1, 10);
   map.custom(kOnnxDomain, "DynamicSlice", OpId::Slice, import_dynamic_slice);
   map.way_back(OpId::Slice, kOnnxDomain, "DynamicSlice",
                [](NodeDraft& d) { return d.version < 10 && d.inputs.size() < 5; });
@@ -181,7 +181,7 @@ void onnx_mapping<OpId::Tile>(OnnxMap& map) {
 template <>
 void onnx_mapping<OpId::Pad>(OnnxMap& map) {
   map.attribute_inputs(OpId::Pad, {{1, "pads"}, {2, "value", AttributeInput::Kind::Float}});
-  map.custom(kOnnxDomain, "Pad", OpId::Pad, import_pad);
+  map.custom(kOnnxDomain, "Pad", OpId::Pad, import_pad).needs("paddings", 1, 2).needs("pads", 2, 11);
   map.way_back(OpId::Pad, kOnnxDomain, "Pad", write_first_pad);
   map.custom(kMicrosoftDomain, "Pad", OpId::Pad, import_contrib_pad);
 }

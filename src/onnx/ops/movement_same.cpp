@@ -31,17 +31,17 @@ void import_contrib_range(ImportNode& n) {
 
 }  // namespace
 
-#define SAME_IN_EVERY_VERSION(name)              \
-  template <>                                    \
-  void onnx_mapping<OpId::name>(OnnxMap & map) { \
-    map.same(kOnnxDomain, #name, OpId::name);    \
+#define SAME_IN_EVERY_VERSION(name, ...)                  \
+  template <>                                             \
+  void onnx_mapping<OpId::name>(OnnxMap & map) {          \
+    map.same(kOnnxDomain, #name, OpId::name) __VA_ARGS__; \
   }
 
 SAME_IN_EVERY_VERSION(CenterCropPad)
 SAME_IN_EVERY_VERSION(Col2Im)
 SAME_IN_EVERY_VERSION(Compress)
 SAME_IN_EVERY_VERSION(ConstantOfShape)
-SAME_IN_EVERY_VERSION(DepthToSpace)
+SAME_IN_EVERY_VERSION(DepthToSpace, .needs("blocksize"))
 SAME_IN_EVERY_VERSION(Expand)
 SAME_IN_EVERY_VERSION(EyeLike)
 SAME_IN_EVERY_VERSION(Flatten)
@@ -52,7 +52,7 @@ SAME_IN_EVERY_VERSION(OneHot)
 SAME_IN_EVERY_VERSION(ReverseSequence)
 SAME_IN_EVERY_VERSION(ScatterND)
 SAME_IN_EVERY_VERSION(Size)
-SAME_IN_EVERY_VERSION(SpaceToDepth)
+SAME_IN_EVERY_VERSION(SpaceToDepth, .needs("blocksize"))
 SAME_IN_EVERY_VERSION(TensorScatter)
 SAME_IN_EVERY_VERSION(Transpose)
 

@@ -106,7 +106,8 @@ void onnx_mapping<OpId::InstanceNormalization>(OnnxMap& map) {
 }
 template <>
 void onnx_mapping<OpId::GroupNormalization>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "GroupNormalization", OpId::GroupNormalization, import_group_normalization);
+  map.custom(kOnnxDomain, "GroupNormalization", OpId::GroupNormalization, import_group_normalization)
+      .needs("num_groups", 18);
 }
 template <>
 void onnx_mapping<OpId::LayerNormalization>(OnnxMap& map) {
@@ -127,7 +128,7 @@ void onnx_mapping<OpId::LpNormalization>(OnnxMap& map) {
 }
 template <>
 void onnx_mapping<OpId::LRN>(OnnxMap& map) {
-  map.same(kOnnxDomain, "LRN", OpId::LRN);
+  map.same(kOnnxDomain, "LRN", OpId::LRN).needs("size");
 }
 template <>
 void onnx_mapping<OpId::MeanVarianceNormalization>(OnnxMap& map) {

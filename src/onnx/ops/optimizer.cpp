@@ -17,14 +17,14 @@ void import_optimizer(ImportNode& n) {
 
 }  // namespace
 
-#define MAPPED(name, states)                                                              \
-  template <>                                                                             \
-  void onnx_mapping<OpId::name>(OnnxMap & map) {                                          \
-    map.custom(kTrainingDomain, #name, OpId::name, import_optimizer<OpId::name, states>); \
+#define MAPPED(name, states, ...)                                                                     \
+  template <>                                                                                         \
+  void onnx_mapping<OpId::name>(OnnxMap & map) {                                                      \
+    map.custom(kTrainingDomain, #name, OpId::name, import_optimizer<OpId::name, states>) __VA_ARGS__; \
   }
 MAPPED(Adagrad, 1)
 MAPPED(Adam, 2)
-MAPPED(Momentum, 1)
+MAPPED(Momentum, 1, .needs("alpha").needs("beta").needs("mode").needs("norm_coefficient"))
 #undef MAPPED
 
 }  // namespace tenon

@@ -33,15 +33,15 @@ bool write_norm(NodeDraft& d) {
 
 template <>
 void onnx_mapping<OpId::AveragePool>(OnnxMap& map) {
-  map.same(kOnnxDomain, "AveragePool", OpId::AveragePool);
+  map.same(kOnnxDomain, "AveragePool", OpId::AveragePool).needs("kernel_shape");
 }
 template <>
 void onnx_mapping<OpId::MaxPool>(OnnxMap& map) {
-  map.same(kOnnxDomain, "MaxPool", OpId::MaxPool);
+  map.same(kOnnxDomain, "MaxPool", OpId::MaxPool).needs("kernel_shape");
 }
 template <>
 void onnx_mapping<OpId::LpPool>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "LpPool", OpId::LpPool, import_lp_pool);
+  map.custom(kOnnxDomain, "LpPool", OpId::LpPool, import_lp_pool).needs("kernel_shape", 2);
   map.way_back(OpId::LpPool, kOnnxDomain, "LpPool", write_norm<LpPoolParams>);
 }
 template <>
@@ -59,7 +59,7 @@ void onnx_mapping<OpId::GlobalLpPool>(OnnxMap& map) {
 }
 template <>
 void onnx_mapping<OpId::MaxUnpool>(OnnxMap& map) {
-  map.same(kOnnxDomain, "MaxUnpool", OpId::MaxUnpool);
+  map.same(kOnnxDomain, "MaxUnpool", OpId::MaxUnpool).needs("kernel_shape", 9);
 }
 
 }  // namespace tenon

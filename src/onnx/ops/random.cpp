@@ -45,16 +45,16 @@ bool write_old_dropout(NodeDraft& d) {
 
 }  // namespace
 
-#define MAPPED(name)                             \
-  template <>                                    \
-  void onnx_mapping<OpId::name>(OnnxMap & map) { \
-    map.same(kOnnxDomain, #name, OpId::name);    \
+#define MAPPED(name, ...)                                 \
+  template <>                                             \
+  void onnx_mapping<OpId::name>(OnnxMap & map) {          \
+    map.same(kOnnxDomain, #name, OpId::name) __VA_ARGS__; \
   }
 MAPPED(Bernoulli)
 MAPPED(Multinomial)
-MAPPED(RandomNormal)
+MAPPED(RandomNormal, .needs("shape"))
 MAPPED(RandomNormalLike)
-MAPPED(RandomUniform)
+MAPPED(RandomUniform, .needs("shape"))
 MAPPED(RandomUniformLike)
 #undef MAPPED
 

@@ -89,7 +89,10 @@ bool write_old_grid_sample(NodeDraft& d) {
 template <>
 void onnx_mapping<OpId::Resize>(OnnxMap& map) {
   map.custom(kOnnxDomain, "Resize", OpId::Resize, import_resize);
-  map.custom(kOnnxDomain, "Upsample", OpId::Resize, import_upsample);
+  map.custom(kOnnxDomain, "Upsample", OpId::Resize, import_upsample)
+      .needs("height_scale", 1, 7)
+      .needs("scales", 7, 9)
+      .needs("width_scale", 1, 7);
   map.way_back(OpId::Resize, kOnnxDomain, "Resize", write_old_resize);
   map.way_back(OpId::Resize, kOnnxDomain, "Upsample", write_upsample);
 }

@@ -27,7 +27,7 @@ void onnx_mapping<OpId::RoiAlign>(OnnxMap& map) {
 }
 template <>
 void onnx_mapping<OpId::MaxRoiPool>(OnnxMap& map) {
-  map.same(kOnnxDomain, "MaxRoiPool", OpId::MaxRoiPool);
+  map.same(kOnnxDomain, "MaxRoiPool", OpId::MaxRoiPool).needs("pooled_shape");
 }
 
 }  // namespace tenon

@@ -38,13 +38,13 @@ bool write_optional(NodeDraft& d) {
 
 }  // namespace
 
-#define SAME_IN_EVERY_VERSION(name)              \
-  template <>                                    \
-  void onnx_mapping<OpId::name>(OnnxMap & map) { \
-    map.same(kOnnxDomain, #name, OpId::name);    \
+#define SAME_IN_EVERY_VERSION(name, ...)                  \
+  template <>                                             \
+  void onnx_mapping<OpId::name>(OnnxMap & map) {          \
+    map.same(kOnnxDomain, #name, OpId::name) __VA_ARGS__; \
   }
 
-SAME_IN_EVERY_VERSION(ConcatFromSequence)
+SAME_IN_EVERY_VERSION(ConcatFromSequence, .needs("axis", 11))
 SAME_IN_EVERY_VERSION(OptionalGetElement)
 SAME_IN_EVERY_VERSION(OptionalHasElement)
 SAME_IN_EVERY_VERSION(SequenceAt)

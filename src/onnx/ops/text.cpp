@@ -40,7 +40,13 @@ void onnx_mapping<OpId::RegexFullMatch>(OnnxMap& map) {
 
 template <>
 void onnx_mapping<OpId::TfIdfVectorizer>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "TfIdfVectorizer", OpId::TfIdfVectorizer, import_tfidf);
+  map.custom(kOnnxDomain, "TfIdfVectorizer", OpId::TfIdfVectorizer, import_tfidf)
+      .needs("max_gram_length", 9)
+      .needs("max_skip_count", 9)
+      .needs("min_gram_length", 9)
+      .needs("mode", 9)
+      .needs("ngram_counts", 9)
+      .needs("ngram_indexes", 9);
   map.attribute_inputs(OpId::TfIdfVectorizer, {{1, "weights", AttributeInput::Kind::Floats}});
 }
 

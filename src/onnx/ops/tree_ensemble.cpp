@@ -106,7 +106,17 @@ bool write_tree_ensemble(NodeDraft& d) {
 
 template <>
 void onnx_mapping<OpId::TreeEnsemble>(OnnxMap& map) {
-  map.custom(kMlDomain, "TreeEnsemble", OpId::TreeEnsemble, import_tree_ensemble);
+  map.custom(kMlDomain, "TreeEnsemble", OpId::TreeEnsemble, import_tree_ensemble)
+      .needs("leaf_targetids", 5)
+      .needs("leaf_weights", 5)
+      .needs("nodes_falseleafs", 5)
+      .needs("nodes_falsenodeids", 5)
+      .needs("nodes_featureids", 5)
+      .needs("nodes_modes", 5)
+      .needs("nodes_splits", 5)
+      .needs("nodes_trueleafs", 5)
+      .needs("nodes_truenodeids", 5)
+      .needs("tree_roots", 5);
   map.custom(kMlDomain, "TreeEnsembleRegressor", OpId::TreeEnsemble, import_tree_ensemble_regressor);
   map.way_back(OpId::TreeEnsemble, kMlDomain, "TreeEnsemble", write_tree_ensemble);
   map.way_back(OpId::TreeEnsemble, kMlDomain, "TreeEnsembleRegressor", write_tree_ensemble_regressor);

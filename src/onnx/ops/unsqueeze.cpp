@@ -22,7 +22,7 @@ void import_expand_dims(ImportNode& n) {
 template <>
 void onnx_mapping<OpId::Unsqueeze>(OnnxMap& map) {
   map.attribute_inputs(OpId::Unsqueeze, {{1, "axes"}});
-  map.custom(kOnnxDomain, "Unsqueeze", OpId::Unsqueeze, import_unsqueeze);
+  map.custom(kOnnxDomain, "Unsqueeze", OpId::Unsqueeze, import_unsqueeze).needs("axes", 1, 13);
   map.custom(kMicrosoftDomain, "ExpandDims", OpId::Unsqueeze, import_expand_dims);
 }
 

@@ -11,7 +11,6 @@ namespace tenon {
 
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + exact::exp(-x)); }
 // log(1 + exp(x)) without overflow.
 double softplus(double x) { return std::max(x, 0.0) + exact::log1p(exact::exp(-std::fabs(x))); }
 
@@ -90,7 +89,7 @@ Status swiglu(KernelContext& c) {
   const double alpha = c.params<SwishParams>().alpha;
   return dispatch_floats(c.out(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
-    broadcast_binary<T>(c, [&](double gate, double value) { return gate * sigmoid(alpha * gate) * value; });
+    broadcast_binary<T>(c, [&](double gate, double value) { return gate * exact::sigmoid(alpha * gate) * value; });
     return Status();
   });
 }
@@ -114,7 +113,7 @@ ACTIVATION(Mish, NoParams, x* exact::tanh(softplus(x)))
 ACTIVATION(Selu, SeluParams, p.gamma*(x > 0 ? x : p.alpha * exact::expm1(x)))
 ACTIVATION(Softplus, NoParams, softplus(x))
 ACTIVATION(Softsign, NoParams, x / (1 + std::fabs(x)))
-ACTIVATION(Swish, SwishParams, x* sigmoid(p.alpha* x))
+ACTIVATION(Swish, SwishParams, x* exact::sigmoid(p.alpha* x))
 ACTIVATION(ThresholdedRelu, ThresholdedReluParams, x > p.alpha ? x : 0)
 #undef ACTIVATION
 

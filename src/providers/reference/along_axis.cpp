@@ -50,7 +50,7 @@ Status find_extreme(KernelContext& c) {
 template <class F>
 Status accumulate(KernelContext& c, int start, F f) {
   const auto& p = c.params<CumulativeParams>();
-  const int64_t rank = c.in(0).rank(), axis = integer_at(c.in(1), 0);
+  const int64_t rank = c.in(0).rank(), axis = any_integer_at(c.in(1), 0);
   if (axis < -rank || axis >= rank)
     return invalid_argument("axis {} is out of range for a tensor of rank {}", axis, rank);
   if (c.in(0).size() == 0) return {};
@@ -82,7 +82,7 @@ Status take_top(KernelContext& c) {
   const int64_t axis = from_start(p.axis, c.in(0).rank());
   const AxisSplit split(c.in(0).dims, axis);
   // Either output may be unwanted, so the count comes from the input.
-  const int64_t count = std::min(integer_at(c.in(1), 0), split.extent);
+  const int64_t count = std::min(any_integer_at(c.in(1), 0), split.extent);
   WorkMeter meter;
   Scratch<int64_t> order;
   order.reserve(static_cast<size_t>(split.extent));

@@ -70,7 +70,7 @@ Status raise(KernelContext& c) {
          w.next()) {
       T& result = z[w.position()];
       if constexpr (std::is_integral_v<T>) {
-        const int64_t exponent = integral ? integer_at(b, w.at(1)) : -1;
+        const int64_t exponent = integral ? any_integer_at(b, w.at(1)) : -1;
         if (exponent >= 0 || (integral && b.dtype == DType::UInt64)) {
           result = static_cast<T>(wrapping_power(static_cast<uint64_t>(x[w.at(0)]), static_cast<uint64_t>(exponent)));
           continue;

@@ -18,13 +18,13 @@ class IntegerMask {
     IntegerMask m(mask, batch, queries, past, keys);
     if (mask.dims.size() != 1) return m;
     for (int64_t i = 0; i < (m.has_starts() ? 2 * batch : batch); ++i)
-      if (const int64_t position = integer_at(mask, i); position < 0 || position > keys)
+      if (const int64_t position = any_integer_at(mask, i); position < 0 || position > keys)
         return invalid_argument("mask_index[{}] is {}, but there are {} keys", i, position, keys);
     return m;
   }
 
   bool forbids(int64_t b, int64_t s, int64_t t) const {
-    const auto at = [&](int64_t i) { return integer_at(mask_, i); };
+    const auto at = [&](int64_t i) { return any_integer_at(mask_, i); };
     switch (mask_.dims.size()) {
       case 1:
         return t >= at(b) || (has_starts() && t < at(batch_ + b));
@@ -69,7 +69,7 @@ Status run_attention_bias(KernelContext& c) {
 // The sequence of the batch whose cache holds position t of sequence b.
 Result<int64_t> writer(const KernelContext& c, int64_t b, int64_t t) {
   if (!c.has(3)) return b;
-  const int64_t beams = c.in(3).dims[1], beam = integer_at(c.in(3), b * c.in(3).dims[2] + t);
+  const int64_t beams = c.in(3).dims[1], beam = any_integer_at(c.in(3), b * c.in(3).dims[2] + t);
   if (beam < 0 || beam >= beams)
     return invalid_argument("cache_indirection[{}, {}, {}] is {}, but there are {} beams", b / beams, b % beams, t,
                             beam, beams);
@@ -80,7 +80,7 @@ Status run_key_value_cache(KernelContext& c) {
   const auto& dims = c.in(0).dims;
   const int64_t batch = dims[0], heads = dims[1], capacity = dims[2], size = dims[3];
   const bool packed = c.in(1).dims.size() == 3;
-  const int64_t length = c.in(1).dims[packed ? 1 : 2], used = integer_at(c.in(2), 0);
+  const int64_t length = c.in(1).dims[packed ? 1 : 2], used = any_integer_at(c.in(2), 0);
   if (used < 0 || used > capacity - length)
     return invalid_argument("past_sequence_length is {}, but the cache holds {} positions and {} are new", used,
                             capacity, length);

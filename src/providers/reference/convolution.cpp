@@ -16,13 +16,13 @@ namespace {
 
 std::vector<int64_t> spatial(Dims dims) { return {dims.begin() + 2, dims.end()}; }
 
-int64_t product(Dims dims) { return checked_product(dims).value_or(0); }
+int64_t count_or_zero(Dims dims) { return checked_product(dims).value_or(0); }
 
 // Calls f(dense offset, strided offset, length, weight) for every row that a tap connects in two channels of a group.
 // Weights are stored [dense channel, strided channel of the group, tap].
 template <class F>
 Status for_each_meeting(const ConvGeometry& g, const double* w, const F& f) {
-  const int64_t dense_plane = product(g.dense), strided_plane = product(g.strided);
+  const int64_t dense_plane = count_or_zero(g.dense), strided_plane = count_or_zero(g.strided);
   const int64_t dense_channels = g.dense_channels * g.group;
   if (g.batch == 0 || dense_channels == 0 || g.strided_channels == 0) return {};  // extents may be anything then
   int64_t taps = 1;
@@ -123,7 +123,7 @@ Status run_conv_transpose(KernelContext& c) {
 
 // Each channel with its own kernel over the past and current positions.
 Status run_causal_conv(KernelContext& c) {
-  if (product(c.in(0).dims) == 0 && (!c.wants(1) || c.out(1).size() == 0)) return {};
+  if (count_or_zero(c.in(0).dims) == 0 && (!c.wants(1) || c.out(1).size() == 0)) return {};
   const int64_t planes = c.in(0).dims[0] * c.in(0).dims[1], channels = c.in(0).dims[1], length = c.in(0).dims[2];
   const int64_t taps = c.in(1).dims[2], kept = taps - 1;
   const auto& p = c.params<CausalConvParams>();

@@ -10,7 +10,7 @@ namespace tenon {
 namespace {
 
 template <class T>
-T from_double(double x) {
+T clamp_element(double x) {
   if constexpr (std::is_integral_v<T>) {
     if (std::isnan(x)) return 0;
     if (x <= static_cast<double>(std::numeric_limits<T>::min())) return std::numeric_limits<T>::min();
@@ -65,7 +65,7 @@ void store_doubles(const double* from, const TensorView& to) {
     using T = typename decltype(tag)::type;
     T* target = static_cast<T*>(to.data);
     in_pieces(to.size(), [&](int64_t begin, int64_t end) {
-      std::transform(from + begin, from + end, target + begin, from_double<T>);
+      std::transform(from + begin, from + end, target + begin, clamp_element<T>);
     });
     return Status();
   });

@@ -22,7 +22,7 @@ double number_at(const TensorView& view, int64_t index) {
   });
 }
 
-int64_t integer_at(const TensorView& view, int64_t index) {
+int64_t any_integer_at(const TensorView& view, int64_t index) {
   return with_element_type(view.dtype, [&](auto tag) -> int64_t {
     using T = typename decltype(tag)::type;
     if constexpr (!is_number<T>)

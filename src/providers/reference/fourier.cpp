@@ -81,7 +81,7 @@ void complete_spectrum(Signal& x) {
 }
 
 // Complex elements along an axis of a tensor whose last axis holds 1 or 2 components.
-struct Line {
+struct SignalLine {
   int64_t start, step, components;
   Complex read(const Doubles& x, int64_t i) const {
     const int64_t at = start + i * step;
@@ -114,8 +114,8 @@ Status run_dft(KernelContext& c) {
   WorkMeter meter;
   for (int64_t i = 0; i < from.outer * lanes; ++i) {
     const int64_t outer = i / lanes, lane = i % lanes;
-    const Line source{outer * from.extent * from.inner + lane * in.back(), from.inner, in.back()};
-    const Line target{outer * to.extent * to.inner + lane * out.back(), to.inner, out.back()};
+    const SignalLine source{outer * from.extent * from.inner + lane * in.back(), from.inner, in.back()};
+    const SignalLine target{outer * to.extent * to.inner + lane * out.back(), to.inner, out.back()};
     Signal signal(static_cast<size_t>(length));
     for (int64_t t = 0; t < used; ++t) signal[static_cast<size_t>(t)] = source.read(x, t);
     if (p.onesided && p.inverse && length > 0) complete_spectrum(signal);
@@ -137,8 +137,8 @@ Status run_stft(KernelContext& c) {
   WorkMeter meter;
   for (int64_t b = 0; b < out[0]; ++b) {
     for (int64_t f = 0; f < out[1]; ++f) {
-      const Line source{(b * in[1] + f * step) * components, components, components};
-      const Line target{(b * out[1] + f) * out[2] * 2, 2, 2};
+      const SignalLine source{(b * in[1] + f * step) * components, components, components};
+      const SignalLine target{(b * out[1] + f) * out[2] * 2, 2, 2};
       Signal signal(static_cast<size_t>(frame));
       for (int64_t t = 0; t < frame; ++t)
         signal[static_cast<size_t>(t)] = source.read(x, t) * (window.present() ? window[t] : 1.0);

@@ -44,7 +44,7 @@ Result<Scratch<int64_t>> checked_indices(const TensorView& indices, int64_t exte
   return result;
 }
 
-int64_t product(Dims dims) {
+int64_t block_count(Dims dims) {
   int64_t n = 1;
   for (int64_t d : dims) n *= d;
   return n;
@@ -94,8 +94,8 @@ KernelFunction reference_kernel<OpId::GatherND>() {
     const size_t batch = static_cast<size_t>(c.params<GatherNDParams>().batch_dims);
     const size_t depth = static_cast<size_t>(indices.dims.back());
     if (c.out(0).size() == 0) return {};
-    const int64_t rows = product(indices.dims.first(indices.dims.size() - 1));
-    const int64_t rows_per_batch = rows / product(indices.dims.first(batch));
+    const int64_t rows = block_count(indices.dims.first(indices.dims.size() - 1));
+    const int64_t rows_per_batch = rows / block_count(indices.dims.first(batch));
     const Dims indexed = data.dims.subspan(batch, depth);
     Scratch<int64_t> blocks;
     WorkMeter meter;
@@ -109,7 +109,7 @@ KernelFunction reference_kernel<OpId::GatherND>() {
       }
       blocks.push_back(block);
     }
-    return copy_blocks(c, blocks, product(data.dims.subspan(batch + depth)));
+    return copy_blocks(c, blocks, block_count(data.dims.subspan(batch + depth)));
   };
 }
 

@@ -18,12 +18,12 @@ double reflect(double x, double low, double high) {
 }
 
 // One axis of the sampled image.
-struct SampledAxis {
+struct ImageAxis {
   int64_t extent;
   double low, high;  // the image's borders in pixels
 };
 
-struct Tap {
+struct GridTap {
   int64_t index;  // -1: outside, counts as zero
   double weight;
 };
@@ -43,12 +43,12 @@ class Sampler {
     return p_.align_corners ? (x + 1) / 2 * (extent - 1) : ((x + 1) * extent - 1) / 2;
   }
 
-  std::vector<Tap> taps(size_t axis, double x) const {
+  std::vector<GridTap> taps(size_t axis, double x) const {
     if (p_.mode == "nearest") x = std::nearbyint(x);
     x = bring_near(axes_[axis], x);
     if (p_.mode == "nearest") return {{pixel_index(axes_[axis], static_cast<int64_t>(x)), 1}};
     const int64_t reach = p_.mode == "cubic" ? 2 : 1, base = static_cast<int64_t>(std::floor(x));
-    std::vector<Tap> result;
+    std::vector<GridTap> result;
     for (int64_t i = base - reach + 1; i <= base + reach; ++i) {
       const double distance = static_cast<double>(i) - x;
       const double weight = p_.mode == "cubic" ? cubic_weight(distance, -0.75) : linear_weight(distance);
@@ -59,7 +59,7 @@ class Sampler {
 
  private:
   // Coordinates beyond the borders, as the padding mode has it. What remains fits an integer.
-  double bring_near(const SampledAxis& axis, double x) const {
+  double bring_near(const ImageAxis& axis, double x) const {
     const double last = static_cast<double>(axis.extent - 1);
     // Cubic weights reach over the border: the pixels there are repeated, not the coordinate moved.
     const bool repeats_pixels = p_.mode == "cubic" && p_.padding_mode == "border";
@@ -70,7 +70,7 @@ class Sampler {
     return reflect(x, axis.low, axis.high);
   }
 
-  int64_t pixel_index(const SampledAxis& axis, int64_t i) const {
+  int64_t pixel_index(const ImageAxis& axis, int64_t i) const {
     if (i >= 0 && i < axis.extent) return i;
     if (p_.padding_mode == "zeros") return -1;
     if (p_.padding_mode == "reflection") i = static_cast<int64_t>(reflect(static_cast<double>(i), axis.low, axis.high));
@@ -78,17 +78,17 @@ class Sampler {
   }
 
   const GridSampleParams& p_;
-  std::vector<SampledAxis> axes_;
+  std::vector<ImageAxis> axes_;
 };
 
 // The weighted sum over the product of the axes' taps.
 template <class T>
-double sum_taps(const T* image, const std::vector<std::vector<Tap>>& taps, const std::vector<int64_t>& strides,
+double sum_taps(const T* image, const std::vector<std::vector<GridTap>>& taps, const std::vector<int64_t>& strides,
                 WorkMeter& meter, size_t axis = 0) {
   meter.spend();
   if (axis == taps.size()) return static_cast<double>(widen(*image));
   double sum = 0;
-  for (const Tap& tap : taps[axis])
+  for (const GridTap& tap : taps[axis])
     if (tap.index >= 0) sum += tap.weight * sum_taps(image + tap.index * strides[axis], taps, strides, meter, axis + 1);
   return sum;
 }
@@ -105,7 +105,7 @@ void sample(KernelContext& c, std::span<const double> coordinates) {
   const int64_t pixels = data.size() / (batches * channels), axes = static_cast<int64_t>(image.size());
   const T* source = static_cast<const T*>(data.data);
   T* target = static_cast<T*>(out.data);
-  std::vector<std::vector<Tap>> taps(image.size());
+  std::vector<std::vector<GridTap>> taps(image.size());
   WorkMeter meter;
   for (int64_t n = 0; n < batches; ++n) {
     for (int64_t point = 0; point < points; ++point) {

@@ -18,7 +18,7 @@ namespace tenon {
 namespace {
 
 // Where the positions of one sequence are.
-struct Sequence {
+struct CachedSequence {
   int64_t past = 0;            // rows that are taken from the past
   int64_t rows = 0;            // past and new rows
   int64_t valid = 0;           // rows that may be looked at
@@ -35,7 +35,7 @@ int64_t sliding_end(int64_t positions, int64_t capacity, int64_t window) {
   return positions - dropped;
 }
 
-constexpr int64_t kUnitsPerScore = 16;  // of the time that masks, codes and exponentials take
+constexpr int64_t kUnitsPerCachedScore = 16;  // of the time that masks, codes and exponentials take
 
 class GroupQueryAttention {
  public:
@@ -47,7 +47,7 @@ class GroupQueryAttention {
       if (c_.wants(i) && c_.out(i).size() > 0)
         std::memset(c_.out(i).data, 0, static_cast<size_t>(c_.out(i).size()) * dtype_bits(c_.out(i).dtype) / 8);
     for (int64_t b = 0; b < batch_; ++b) {
-      TN_ASSIGN_OR_RETURN(const Sequence sequence, plan(b));
+      TN_ASSIGN_OR_RETURN(const CachedSequence sequence, plan(b));
       TN_ASSIGN_OR_RETURN(Doubles keys, join(b, sequence, true));
       TN_ASSIGN_OR_RETURN(Doubles values, join(b, sequence, false));
       if (c_.wants(1)) store_present(c_.out(1), b, sequence, keys, codec(kGqaKeyScale));
@@ -90,14 +90,14 @@ class GroupQueryAttention {
     return {};
   }
 
-  Result<Sequence> plan(int64_t b) const {
+  Result<CachedSequence> plan(int64_t b) const {
     const int64_t last = c_.in(kGqaSeqlens).as<int32_t>()[static_cast<size_t>(b)], positions = last + 1;
     if (last < 0 || (!p_.sliding_window_cache && positions > total_))
       return invalid_argument("seqlens_k[{}] is {}, but total_sequence_length is {}", b, last, total_);
     const bool has_past = c_.has(kGqaPastKey), starts = is_prompt_ && !p_.sliding_window_cache;
     if (has_past && !starts && positions < length_)
       return invalid_argument("seqlens_k[{}] is {}, which is too small for {} new positions", b, last, length_);
-    Sequence s;
+    CachedSequence s;
     if (p_.sliding_window_cache) {
       s.past = sliding_end(positions - length_, capacity_, p_.local_window_size);
       s.first_query = s.past;
@@ -118,7 +118,7 @@ class GroupQueryAttention {
   }
 
   // Past and new keys (or values) of a sequence: [kv heads, rows, head], as they look after a stay in the cache.
-  Result<Doubles> join(int64_t b, const Sequence& s, bool keys) {
+  Result<Doubles> join(int64_t b, const CachedSequence& s, bool keys) {
     TN_ASSIGN_OR_RETURN(Doubles joined, Doubles::filled({p_.kv_num_heads, s.rows, head_}, 0.0, c_.budget()));
     if (joined.size() == 0) return joined;
     const size_t past = keys ? kGqaPastKey : kGqaPastValue;
@@ -126,11 +126,11 @@ class GroupQueryAttention {
     const DType cached = c_.has(past) ? c_.in(past).dtype : c_.wants(1) ? c_.out(1).dtype : DType::Int8;
     for (int64_t h = 0; h < p_.kv_num_heads; ++h) {
       double* to = joined.data() + h * s.rows * head_;
-      for (int64_t r = 0; r < s.past; ++r, meter_.spend(kUnitsPerScore * head_))
+      for (int64_t r = 0; r < s.past; ++r, meter_.spend(kUnitsPerCachedScore * head_))
         for (int64_t i = 0; i < head_; ++i)
           to[r * head_ + i] = cache.read(c_.in(past), (b * p_.kv_num_heads + h) * capacity_ + r, h, i);
       for (int64_t t = 0; t < new_keys_; ++t) {
-        meter_.spend(kUnitsPerScore * head_);
+        meter_.spend(kUnitsPerCachedScore * head_);
         std::span<double> row(to + (s.past + t) * head_, static_cast<size_t>(head_));
         std::copy_n(new_row(b, h, t, keys), head_, row.begin());
         if (keys) TN_RETURN_IF_ERROR(prepare(b, t, s, k_norm_, row));
@@ -148,7 +148,7 @@ class GroupQueryAttention {
   }
 
   // Normalizes and turns the vector of one head at new position t.
-  Status prepare(int64_t b, int64_t t, const Sequence& s, const Doubles& norm, std::span<double> x) const {
+  Status prepare(int64_t b, int64_t t, const CachedSequence& s, const Doubles& norm, std::span<double> x) const {
     if (norm.present()) {
       double sum = 0.0;
       for (double value : x) sum += value * value;
@@ -165,7 +165,7 @@ class GroupQueryAttention {
   }
 
   // A prompt counts on from the first of position_ids, later steps name every position.
-  Result<int64_t> position_of(int64_t b, int64_t t, const Sequence& s) const {
+  Result<int64_t> position_of(int64_t b, int64_t t, const CachedSequence& s) const {
     const int64_t rows = c_.in(kGqaCosines).dims[0];
     int64_t start = s.first_position, step = t;
     if (c_.has(kGqaPositions)) {
@@ -178,17 +178,18 @@ class GroupQueryAttention {
                             rows);
   }
 
-  void store_present(const TensorView& present, int64_t b, const Sequence& s, const Doubles& rows,
+  void store_present(const TensorView& present, int64_t b, const CachedSequence& s, const Doubles& rows,
                      const CacheCodec& cache) const {
     if (rows.size() == 0) return;
     for (int64_t h = 0; h < p_.kv_num_heads; ++h)
-      for (int64_t r = 0; r < s.kept; ++r, WorkMeter().spend(kUnitsPerScore * head_))
+      for (int64_t r = 0; r < s.kept; ++r, WorkMeter().spend(kUnitsPerCachedScore * head_))
         for (int64_t i = 0; i < head_; ++i)
           cache.write(present, (b * p_.kv_num_heads + h) * present.dims[2] + r, h, i,
                       rows[(h * s.rows + s.rows - s.kept + r) * head_ + i]);
   }
 
-  Status attend(int64_t b, int64_t h, int64_t s, const Sequence& sequence, const Doubles& keys, const Doubles& values) {
+  Status attend(int64_t b, int64_t h, int64_t s, const CachedSequence& sequence, const Doubles& keys,
+                const Doubles& values) {
     const int64_t all = p_.num_heads + (c_.has(kGqaKey) ? 0 : 2 * p_.kv_num_heads);
     const double* from = q_.data() + ((b * length_ + s) * all + h) * head_;
     Scratch<double> query(from, from + head_);
@@ -198,7 +199,7 @@ class GroupQueryAttention {
     const int64_t plane = h / (p_.num_heads / p_.kv_num_heads) * sequence.rows;
     Scratch<double> scores;
     for (int64_t t = begin; t < end; ++t) {
-      meter_.spend(head_ + kUnitsPerScore);
+      meter_.spend(head_ + kUnitsPerCachedScore);
       double sum = 0.0;
       for (int64_t i = 0; i < head_; ++i) sum += query[static_cast<size_t>(i)] * keys[(plane + t) * head_ + i];
       scores.push_back(bias_at(b, h, s, t) + capped(sum * scale()));

@@ -35,7 +35,7 @@ Status reduce_loss(KernelContext& c, const Samples& samples, F log_probability) 
   WorkMeter meter;
   for (int64_t i = 0; i < samples.count(); ++i) {
     meter.spend(4);
-    const int64_t label = integer_at(labels, i);
+    const int64_t label = any_integer_at(labels, i);
     const bool ignored = p.ignore_index == label;
     if (!ignored && (label < 0 || label >= samples.classes()))
       return invalid_argument("label {} at position {} is outside the range of {} classes", label, i,

@@ -29,7 +29,7 @@ class LinearScores {
   const Scratch<double> intercepts_;
 };
 
-Status classify(KernelContext& c) {
+Status classify_linearly(KernelContext& c) {
   const auto& p = c.params<LinearClassifierParams>();
   TN_ASSIGN_OR_RETURN(const PostTransform transform, parse_post_transform(p.post_transform));
   const LinearScores linear(c);
@@ -55,7 +55,7 @@ Status classify(KernelContext& c) {
   return {};
 }
 
-Status regress(KernelContext& c) {
+Status regress_linearly(KernelContext& c) {
   TN_ASSIGN_OR_RETURN(const PostTransform transform,
                       parse_post_transform(c.params<LinearRegressorParams>().post_transform));
   const LinearScores linear(c);
@@ -73,12 +73,12 @@ Status regress(KernelContext& c) {
 
 template <>
 KernelFunction reference_kernel<OpId::LinearClassifier>() {
-  return classify;
+  return classify_linearly;
 }
 
 template <>
 KernelFunction reference_kernel<OpId::LinearRegressor>() {
-  return regress;
+  return regress_linearly;
 }
 
 }  // namespace tenon

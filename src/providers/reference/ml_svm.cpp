@@ -180,7 +180,7 @@ void classify_linear(KernelContext& c, const SvmClassifierParams& p, PostTransfo
   }
 }
 
-Status classify(KernelContext& c) {
+Status classify_by_svm(KernelContext& c) {
   const auto& p = c.params<SvmClassifierParams>();
   TN_ASSIGN_OR_RETURN(const PostTransform transform, parse_post_transform(p.post_transform));
   if (c.has(3))
@@ -190,7 +190,7 @@ Status classify(KernelContext& c) {
   return {};
 }
 
-Status regress(KernelContext& c) {
+Status regress_by_svm(KernelContext& c) {
   const auto& p = c.params<SvmRegressorParams>();
   TN_ASSIGN_OR_RETURN(const PostTransform transform, parse_post_transform(p.post_transform));
   const FeatureMatrix x(c.in(0));
@@ -212,12 +212,12 @@ Status regress(KernelContext& c) {
 
 template <>
 KernelFunction reference_kernel<OpId::SVMClassifier>() {
-  return classify;
+  return classify_by_svm;
 }
 
 template <>
 KernelFunction reference_kernel<OpId::SVMRegressor>() {
-  return regress;
+  return regress_by_svm;
 }
 
 }  // namespace tenon

@@ -15,8 +15,6 @@ namespace tenon {
 
 namespace {
 
-double sigmoid(double x) { return 1 / (1 + exact::exp(-x)); }
-
 double activate(const FusedActivation& a, double x) {
   const double alpha = a.alpha, beta = a.beta;
   switch (a.kind) {
@@ -31,7 +29,7 @@ double activate(const FusedActivation& a, double x) {
     case ActivationKind::Elu:
       return x < 0 ? alpha * exact::expm1(x) : x;
     case ActivationKind::Sigmoid:
-      return sigmoid(x);
+      return exact::sigmoid(x);
     case ActivationKind::HardSigmoid:
       return std::clamp(alpha * x + beta, 0.0, 1.0);
     case ActivationKind::Tanh:
@@ -41,7 +39,7 @@ double activate(const FusedActivation& a, double x) {
     case ActivationKind::GeluTanh:
       return 0.5 * x * (1 + exact::tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
     case ActivationKind::Silu:
-      return x * sigmoid(alpha * x);
+      return x * exact::sigmoid(alpha * x);
     case ActivationKind::HardSwish:
       return x * std::clamp(x / 6 + 0.5, 0.0, 1.0);
   }
@@ -53,7 +51,7 @@ int64_t packed_index(int64_t n, int64_t k, int64_t depth) {
   return (n / kPanelWidth * depth + k) * kPanelWidth + n % kPanelWidth;
 }
 
-Status run_pack_panels(KernelContext& c) {
+Status reference_pack_panels(KernelContext& c) {
   const auto& p = c.params<PackPanelsParams>();
   const bool kn = p.source == WeightOrder::DepthFirst;
   const TensorView& weight = c.in(0);
@@ -94,7 +92,7 @@ void multiply_one(KernelContext& c, size_t product, const FusedActivation& activ
   }
 }
 
-Status run_packed_matmul(KernelContext& c) {
+Status reference_packed_matmul(KernelContext& c) {
   const FusedActivation activation = with_given_bounds(c, c.params<PackedMatMulParams>().activation);
   for (size_t i = 0; i < c.output_count(); ++i)
     if (c.wants(i)) multiply_one(c, i, activation);
@@ -141,12 +139,12 @@ Status run_packed_conv(KernelContext& c) {
 
 template <>
 KernelFunction reference_kernel<OpId::PackPanels>() {
-  return run_pack_panels;
+  return reference_pack_panels;
 }
 
 template <>
 KernelFunction reference_kernel<OpId::PackedMatMul>() {
-  return run_packed_matmul;
+  return reference_packed_matmul;
 }
 
 template <>

@@ -25,12 +25,12 @@ const KernelFamily* find_reference_family(std::string_view name) {
     const auto add = [&](OpId id, KernelFunction function) {
       const OpDef& def = op_def(id);
       // Control flow only moves whole values between sub-plans, so packed elements stay packed.
-      std::string name = fmt::format("{}/{}", def.has_bodies ? "control" : "reference", def.name);
+      std::string name = fmt::format("{}/{}", def.has_bodies() ? "control" : "reference", def.name);
       Entry& entry = map[name];
       entry.variant = {"plain", function};
       entry.family = {.name = std::move(name),
                       .variants = {&entry.variant, 1},
-                      .one_element_per_byte = !def.has_bodies,
+                      .one_element_per_byte = !def.has_bodies(),
                       .exact = def.fits_weight_program()};
     };
 #define OP(id) add(OpId::id, reference_kernel<OpId::id>());

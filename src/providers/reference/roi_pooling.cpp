@@ -22,14 +22,14 @@ struct Image {
 };
 
 // Where a region's bins sample one axis.
-struct SampledAxis {
+struct BinAxis {
   double start, bin, points;
   double at(int64_t position, int64_t point) const {
     return start + static_cast<double>(position) * bin + (static_cast<double>(point) + 0.5) * bin / points;
   }
 };
 
-SampledAxis sampled_axis(const RoiAlignParams& p, double begin, double end, int64_t size) {
+BinAxis bin_axis(const RoiAlignParams& p, double begin, double end, int64_t size) {
   const bool half_pixel = p.coordinate_transformation_mode == "half_pixel";
   const double scale = static_cast<double>(p.spatial_scale), offset = half_pixel ? 0.5 : 0.0;
   const double start = begin * scale - offset;
@@ -63,8 +63,8 @@ std::array<double, 4> weighted_corners(const Image& image, double y, double x) {
           v.weight * (1 - h.weight) * pixel(v.high, h.low), v.weight * h.weight * pixel(v.high, h.high)};
 }
 
-double pool_bin(const Image& image, const SampledAxis& vertical, const SampledAxis& horizontal, int64_t row,
-                int64_t column, bool average) {
+double pool_bin(const Image& image, const BinAxis& vertical, const BinAxis& horizontal, int64_t row, int64_t column,
+                bool average) {
   const int64_t rows = static_cast<int64_t>(vertical.points), columns = static_cast<int64_t>(horizontal.points);
   double sum = 0.0, largest = rows * columns == 0 ? 0.0 : -std::numeric_limits<double>::infinity();
   WorkMeter meter;
@@ -91,8 +91,8 @@ Status run_roi_align(KernelContext& c) {
     const int64_t item = batch[static_cast<size_t>(r)];
     if (item < 0 || item >= x_dims[0])
       return invalid_argument("batch index {} of region {} is outside a batch of {}", item, r, x_dims[0]);
-    const SampledAxis horizontal = sampled_axis(p, rois[r * 4], rois[r * 4 + 2], y_dims[3]);
-    const SampledAxis vertical = sampled_axis(p, rois[r * 4 + 1], rois[r * 4 + 3], y_dims[2]);
+    const BinAxis horizontal = bin_axis(p, rois[r * 4], rois[r * 4 + 2], y_dims[3]);
+    const BinAxis vertical = bin_axis(p, rois[r * 4 + 1], rois[r * 4 + 3], y_dims[2]);
     if (!(vertical.points * horizontal.points <= kMostSamples) || vertical.points > kMostSamples ||
         horizontal.points > kMostSamples)
       return invalid_argument("region {} needs {} x {} samples per bin, which is too many", r, vertical.points,

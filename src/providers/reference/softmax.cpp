@@ -14,7 +14,7 @@ namespace {
 
 // The elements along an axis, one every `step`.
 template <class T>
-struct Line {
+struct SoftmaxLine {
   T* first;
   int64_t count, step;
   T& operator[](int64_t i) const { return first[i * step]; }
@@ -33,7 +33,8 @@ Status for_each_line(KernelContext& c, F f) {
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
         const int64_t offset = o * split.extent * split.inner + i;
-        f(Line<const T>{in + offset, split.extent, split.inner}, Line<T>{out + offset, split.extent, split.inner});
+        f(SoftmaxLine<const T>{in + offset, split.extent, split.inner},
+          SoftmaxLine<T>{out + offset, split.extent, split.inner});
       }
     }
     return Status();
@@ -41,14 +42,14 @@ Status for_each_line(KernelContext& c, F f) {
 }
 
 template <class T>
-double largest(const Line<const T>& line) {
+double largest(const SoftmaxLine<const T>& line) {
   double result = widen(line[0]);
   for_each_index(line.count, [&](int64_t i) { result = std::max(result, static_cast<double>(line[i])); });
   return result;
 }
 
 template <class T>
-double sum_of_exponentials(const Line<const T>& line, double shift) {
+double sum_of_exponentials(const SoftmaxLine<const T>& line, double shift) {
   double sum = 0;
   for_each_index(line.count, [&](int64_t i) { sum += exact::exp(static_cast<double>(line[i]) - shift); });
   return sum;
@@ -59,7 +60,7 @@ double sum_of_exponentials(const Line<const T>& line, double shift) {
 template <>
 KernelFunction reference_kernel<OpId::Softmax>() {
   return [](KernelContext& c) {
-    return for_each_line(c, []<class T>(Line<const T> in, Line<T> out) {
+    return for_each_line(c, []<class T>(SoftmaxLine<const T> in, SoftmaxLine<T> out) {
       const double shift = largest(in), sum = sum_of_exponentials(in, shift);
       for_each_index(in.count, [&](int64_t i) { out[i] = narrow<T>(exact::exp(widen(in[i]) - shift) / sum); });
     });
@@ -69,7 +70,7 @@ KernelFunction reference_kernel<OpId::Softmax>() {
 template <>
 KernelFunction reference_kernel<OpId::LogSoftmax>() {
   return [](KernelContext& c) {
-    return for_each_line(c, []<class T>(Line<const T> in, Line<T> out) {
+    return for_each_line(c, []<class T>(SoftmaxLine<const T> in, SoftmaxLine<T> out) {
       const double shift = largest(in), log_sum = exact::log(sum_of_exponentials(in, shift));
       for_each_index(in.count, [&](int64_t i) { out[i] = narrow<T>(widen(in[i]) - shift - log_sum); });
     });
@@ -79,7 +80,7 @@ KernelFunction reference_kernel<OpId::LogSoftmax>() {
 template <>
 KernelFunction reference_kernel<OpId::Hardmax>() {
   return [](KernelContext& c) {
-    return for_each_line(c, []<class T>(Line<const T> in, Line<T> out) {
+    return for_each_line(c, []<class T>(SoftmaxLine<const T> in, SoftmaxLine<T> out) {
       int64_t best = 0;
       for_each_index(in.count, [&](int64_t i) {
         if (widen(in[i]) > widen(in[best])) best = i;

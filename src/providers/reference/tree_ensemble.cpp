@@ -39,7 +39,7 @@ Scratch<double> base_values(KernelContext& c) {
   return c.has(tree::kBaseValues) ? as_doubles(c.in(tree::kBaseValues)) : Scratch<double>();
 }
 
-Status regress(KernelContext& c) {
+Status regress_by_trees(KernelContext& c) {
   const auto& p = c.params<TreeEnsembleParams>();
   TN_ASSIGN_OR_RETURN(const TreeWalk walk, TreeWalk::make(c, p.n_targets));
   const Scratch<double> base = base_values(c);
@@ -132,7 +132,7 @@ class Decision {
   size_t scored_class_ = 0;
 };
 
-Status classify(KernelContext& c) {
+Status classify_by_trees(KernelContext& c) {
   const auto& p = c.params<TreeEnsembleClassifierParams>();
   TN_ASSIGN_OR_RETURN(const PostTransform transform, parse_post_transform(p.post_transform));
   TN_ASSIGN_OR_RETURN(const TreeWalk walk, TreeWalk::make(c, static_cast<int64_t>(p.labels.size())));
@@ -146,12 +146,12 @@ Status classify(KernelContext& c) {
 
 template <>
 KernelFunction reference_kernel<OpId::TreeEnsemble>() {
-  return regress;
+  return regress_by_trees;
 }
 
 template <>
 KernelFunction reference_kernel<OpId::TreeEnsembleClassifier>() {
-  return classify;
+  return classify_by_trees;
 }
 
 }  // namespace tenon

@@ -29,7 +29,7 @@ int compare(const T& a, const T& b) {
   }
 }
 
-constexpr int64_t kUnitsPerLook = 16;  // slices that a sort compares lie far from each other in memory
+constexpr int64_t kUnitsPerComparison = 16;  // slices that a sort compares lie far from each other in memory
 
 // The slices of the input along an axis, in groups of equal ones.
 struct Groups {
@@ -78,7 +78,7 @@ Groups find_groups(const TensorView& in, int64_t axis) {
   const T* data = static_cast<const T*>(in.data);
   WorkMeter meter;
   auto compare_slices = [&](int64_t a, int64_t b) {
-    meter.spend(kUnitsPerLook);
+    meter.spend(kUnitsPerComparison);
     for (int64_t o = 0; o < split.outer; ++o) {
       for (int64_t i = 0; i < split.inner; ++i) {
         meter.spend();

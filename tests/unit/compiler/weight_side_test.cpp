@@ -7,24 +7,14 @@
 #include "compiler/targets/targets.h"
 #include "evaluate/expression.h"
 #include "ir/text.h"
+#include "support/graph_text.h"
 
 namespace tenon {
 namespace {
 
+using test::graph_of;
+using test::value_named;
 using testing::ElementsAre;
-
-Graph graph_of(std::string_view text) {
-  auto graph = parse_graph(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
-  return std::move(*graph);
-}
-
-ValueId value_named(const Graph& graph, std::string_view name) {
-  for (size_t i = 0; i < graph.value_count(); ++i)
-    if (graph.value(ValueId(i)).name == name) return ValueId(i);
-  ADD_FAILURE() << name;
-  return kNone;
-}
 
 constexpr std::string_view kScaledBias = R"(
   %s: float[3] source "s"

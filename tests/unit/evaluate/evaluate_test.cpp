@@ -5,10 +5,13 @@
 #include "base/exact_math.h"
 #include "ir/infer_readers.h"
 #include "ir/text.h"
+#include "support/graph_text.h"
 
 namespace tenon {
 namespace {
 
+using test::graph_of;
+using test::value_named;
 using testing::ElementsAre;
 
 Tensor floats(const std::vector<float>& values) {
@@ -19,19 +22,6 @@ std::vector<float> elements(const Result<Tensor>& tensor) {
   EXPECT_TRUE(tensor.ok()) << tensor.status().to_string();
   if (!tensor.ok()) return {};
   return {tensor->as<float>().begin(), tensor->as<float>().end()};
-}
-
-Graph graph_of(std::string_view text) {
-  auto graph = parse_graph(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
-  return std::move(*graph);
-}
-
-ValueId value_named(const Graph& graph, std::string_view name) {
-  for (size_t i = 0; i < graph.value_count(); ++i)
-    if (graph.value(ValueId(i)).name == name) return ValueId(i);
-  ADD_FAILURE() << name;
-  return kNone;
 }
 
 TEST(Evaluate, OneOp) {

@@ -6,17 +6,13 @@
 #include "ir/infer_readers.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "support/graph_text.h"
 
 namespace tenon {
 namespace {
 
+using test::graph_of;
 using ::testing::ElementsAre;
-
-Graph parsed(std::string_view text) {
-  auto graph = parse_graph(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
-  return graph.ok() ? std::move(*graph) : Graph();
-}
 
 const GraphNode& node_of(const Graph& graph, OpId op) {
   for (const GraphNode& node : graph.nodes())
@@ -50,7 +46,7 @@ TEST(Graph, KeepsNodesInOrderHoweverManyGoBetween) {
 }
 
 TEST(Graph, ListsEveryReader) {
-  const Graph graph = parsed(R"(
+  const Graph graph = graph_of(R"(
     graph (%x: float[2], %go: bool[]) {
       %a = Neg(%x)
       %b = Add(%a, %a)
@@ -66,7 +62,7 @@ TEST(Graph, ListsEveryReader) {
 }
 
 TEST(Graph, ReplacesEveryReader) {
-  Graph graph = parsed(R"(
+  Graph graph = graph_of(R"(
     graph (%x: float[2], %go: bool[]) {
       %a = Neg(%x)
       %b = Abs(%x)
@@ -81,7 +77,7 @@ TEST(Graph, ReplacesEveryReader) {
 }
 
 TEST(Graph, ClonesShareNothing) {
-  const Graph graph = parsed(R"(
+  const Graph graph = graph_of(R"(
     %w: float[2] = [1, 2]
     graph (%x: float[2], %go: bool[]) {
       %y = If(%go) graph { %a = Mul(%x, %w) return %a as "then" } graph { return %x as "else" }
@@ -151,7 +147,7 @@ TEST(Ask, RulesThatRemoveNothingsAskTheModelAlone) {
 }
 
 TEST(Symbols, StayWhenTheyAreInferredAnew) {
-  Graph graph = parsed(R"(
+  Graph graph = graph_of(R"(
     graph (%x: float[n, 4]) {
       %i = NonZero(%x)
       %t = Transpose(%i)
@@ -179,7 +175,7 @@ TEST(Verify, NamesWhatIsWrong) {
       return %b as "b"
     })";
   const auto wrong = [&](const std::function<void(Graph&)>& damage, std::string_view message) {
-    Graph graph = parsed(text);
+    Graph graph = graph_of(text);
     damage(graph);
     const Status status = verify(graph);
     EXPECT_FALSE(status.ok());

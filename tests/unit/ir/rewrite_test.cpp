@@ -5,18 +5,14 @@
 #include "ir/readers.h"
 #include "ir/text.h"
 #include "ir/verify.h"
+#include "support/graph_text.h"
 
 namespace tenon {
 namespace {
 
+using test::graph_of;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
-
-Graph parsed(std::string_view text) {
-  auto graph = parse_graph(text);
-  EXPECT_TRUE(graph.ok()) << graph.status().to_string();
-  return graph.ok() ? std::move(*graph) : Graph();
-}
 
 std::vector<std::string> ops(const Graph& graph) {
   std::vector<std::string> names;
@@ -47,7 +43,7 @@ const std::vector<Rule> kRules = {{"drop_double_negation", {OpId::Neg}, drop_dou
                                   {"double_by_product", {OpId::Add}, double_by_product}};
 
 TEST(Rewrite, AppliesRulesToTheEndAndTellsWhatItDid) {
-  Graph graph = parsed(R"(
+  Graph graph = graph_of(R"(
     graph (%x: float[2]) {
       %a = Neg(%x)
       %b = Neg(%a)
@@ -69,7 +65,7 @@ TEST(Rewrite, AppliesRulesToTheEndAndTellsWhatItDid) {
 }
 
 TEST(Rewrite, KeepsTheNamesOfOutputs) {
-  Graph graph = parsed("graph (%x: float[2]) { %sum = Add(%x, %x) return %sum as \"total\" }");
+  Graph graph = graph_of("graph (%x: float[2]) { %sum = Add(%x, %x) return %sum as \"total\" }");
   ChangeLog log;
   ASSERT_TRUE(rewrite(graph, kRules, log).ok());
   EXPECT_EQ(graph.value(graph.outputs()[0]).name, "sum");
@@ -77,7 +73,7 @@ TEST(Rewrite, KeepsTheNamesOfOutputs) {
 }
 
 TEST(Rewrite, GoesIntoBodies) {
-  Graph graph = parsed(R"(
+  Graph graph = graph_of(R"(
     graph (%x: float[2], %go: bool[]) {
       %y = If(%go)
         graph { %a = Add(%x, %x) return %a as "then" }
@@ -92,7 +88,7 @@ TEST(Rewrite, GoesIntoBodies) {
 }
 
 TEST(Rewrite, LeavesAnOutputThatWouldNeedTwoNames) {
-  Graph graph = parsed("graph (%x: float[2]) { %a = Neg(%x) %b = Neg(%a) return %b as \"b\" }");
+  Graph graph = graph_of("graph (%x: float[2]) { %a = Neg(%x) %b = Neg(%a) return %b as \"b\" }");
   ChangeLog log;
   ASSERT_TRUE(rewrite(graph, kRules, log).ok());
   EXPECT_THAT(ops(graph), ElementsAre("Neg", "Neg"));
@@ -101,7 +97,7 @@ TEST(Rewrite, LeavesAnOutputThatWouldNeedTwoNames) {
 }
 
 TEST(Rewrite, TellsWhyARuleDidNotFire) {
-  Graph graph = parsed("graph (%x: float[2], %y: float[2]) { %s = Add(%x, %y) return %s as \"s\" }");
+  Graph graph = graph_of("graph (%x: float[2], %y: float[2]) { %s = Add(%x, %y) return %s as \"s\" }");
   ChangeLog log;
   ASSERT_TRUE(rewrite(graph, kRules, log).ok());
   EXPECT_THAT(log.changes, IsEmpty());
@@ -125,7 +121,7 @@ TEST(Rewrite, EndsWhenRulesUndoEachOther) {
          patch->redefine(graph.node(root).outputs[0], patch->op(OpId::Abs, {graph.node(root).inputs[0]}));
          return Attempt::of(std::move(patch));
        }}};
-  Graph graph = parsed("graph (%x: float[2]) { %y = Abs(%x) return %y as \"y\" }");
+  Graph graph = graph_of("graph (%x: float[2]) { %y = Abs(%x) return %y as \"y\" }");
   ChangeLog log;
   const Status status = rewrite(graph, fighting, log);
   EXPECT_EQ(status.code(), Code::Internal);
@@ -133,7 +129,7 @@ TEST(Rewrite, EndsWhenRulesUndoEachOther) {
 }
 
 TEST(Patch, LeavesNoTraceWhenItIsDropped) {
-  Graph graph = parsed("graph (%x: float[2]) { %y = Abs(%x) return %y as \"y\" }");
+  Graph graph = graph_of("graph (%x: float[2]) { %y = Abs(%x) return %y as \"y\" }");
   const std::string before = graph_text(graph);
   const size_t values = graph.value_count(), nodes = graph.node_id_count();
   {
@@ -147,7 +143,7 @@ TEST(Patch, LeavesNoTraceWhenItIsDropped) {
 }
 
 TEST(Patch, TakesWhatItMadeInVainNotIntoTheGraph) {
-  Graph graph = parsed("graph (%x: float[2]) { %y = Abs(%x) return %y as \"y\" }");
+  Graph graph = graph_of("graph (%x: float[2]) { %y = Abs(%x) return %y as \"y\" }");
   Patch patch(graph, graph.first_node(), "test");
   patch.op(OpId::Exp, {graph.inputs[0].value});
   patch.redefine(graph.outputs()[0], patch.op(OpId::Relu, {graph.inputs[0].value}));
@@ -156,7 +152,7 @@ TEST(Patch, TakesWhatItMadeInVainNotIntoTheGraph) {
 }
 
 TEST(Patch, KeepsWhatOthersRead) {
-  Graph graph = parsed(R"(
+  Graph graph = graph_of(R"(
     graph (%x: float[2], %go: bool[]) {
       %a = Neg(%x)
       %b = Abs(%a)
@@ -171,7 +167,7 @@ TEST(Patch, KeepsWhatOthersRead) {
 }
 
 TEST(Patch, RefusesOtherTypesAndCycles) {
-  Graph graph = parsed(R"(
+  Graph graph = graph_of(R"(
     graph (%x: float[2]) {
       %a = Neg(%x)
       %b = Abs(%a)
@@ -191,7 +187,7 @@ TEST(Patch, RefusesOtherTypesAndCycles) {
 }
 
 TEST(Patch, MovesLateOperandsBeforeTheFirstReader) {
-  Graph graph = parsed(R"(
+  Graph graph = graph_of(R"(
     %w: float[2] = [1, 2]
     graph (%x: float[2]) {
       %a = Neg(%x)
@@ -210,7 +206,7 @@ TEST(Patch, MovesLateOperandsBeforeTheFirstReader) {
 }
 
 TEST(Patch, SharpensFactsDownstream) {
-  Graph graph = parsed(R"(
+  Graph graph = graph_of(R"(
     graph (%x: float[n], %s: int64[1]) {
       %r = Reshape(%x, %s)
       %y = Abs(%r)

@@ -127,7 +127,7 @@ TEST(ProgramBytes, ParamsOfEveryOpReadBack) {
     return make_step(op, std::vector<PlanValueId>(static_cast<size_t>(def.inputs.min), 0), outputs, "");
   };
   for (const OpId op : all_ops()) {
-    if (op_def(op).has_bodies) continue;
+    if (op_def(op).has_bodies()) continue;
     auto params = op_def(op).make_params();
     Filler filler;
     op_def(op).visit_params(params.get(), filler);

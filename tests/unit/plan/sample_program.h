@@ -21,7 +21,7 @@ inline PlanValue slot_value(std::string name, DType dtype, Shape shape, int32_t 
 inline Step make_step(OpId op, std::vector<PlanValueId> inputs, std::vector<PlanValueId> outputs, std::string origin) {
   Step step;
   step.op = op;
-  step.family = (op_def(op).has_bodies ? "control/" : "reference/") + std::string(op_def(op).name);
+  step.family = (op_def(op).has_bodies() ? "control/" : "reference/") + std::string(op_def(op).name);
   step.params = default_params(op);
   step.inputs = std::move(inputs);
   step.outputs = std::move(outputs);

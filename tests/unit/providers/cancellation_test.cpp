@@ -15,27 +15,17 @@ using namespace test;
 // Three times the work after which a kernel asks.
 constexpr int64_t kMany = 3 << 19;
 
-class Watch final : public KernelServices {
+class Watch final : public PlainServices {
  public:
   explicit Watch(int64_t patience) : patience_(patience) {}
-  Result<TensorView> allocate_output(size_t, std::vector<int64_t>) override { return none(); }
-  void set_output(size_t, Value) override {}
-  Result<Value> take_input(size_t) override { return none(); }
-  Result<std::vector<Value>> run_body(size_t, std::vector<Value>) override { return none(); }
-  size_t body_input_count(size_t) override { return 0; }
-  Type body_output_type(size_t, size_t) override { return {}; }
   Status check_cancelled() override {
     return ++questions > patience_ ? error(Code::Cancelled, "no more patience") : Status();
   }
-  const std::shared_ptr<MemoryBudget>& budget() override { return budget_; }
   uint64_t random_stream() override { return 7; }
-  Status count_iterations(int64_t) override { return {}; }
   int64_t questions = 0;
 
  private:
-  static Status none() { return error(Code::Internal, "not in this test"); }
   int64_t patience_;
-  std::shared_ptr<MemoryBudget> budget_ = std::make_shared<MemoryBudget>(int64_t{4} << 30);
 };
 
 Tensor zeros(DType dtype, std::vector<int64_t> dims) {

@@ -22,10 +22,11 @@ class NoKnowledge final : public InferKnowledge {
   Result<std::vector<Type>> infer_body(size_t, std::vector<Type>) override { return std::vector<Type>{}; }
 };
 
-class KernelRun final : public KernelServices {
+// What kernels that fill given outputs get; none of it is asked for.
+class PlainServices : public KernelServices {
  public:
-  explicit KernelRun(ThreadPool* pool, int64_t memory_limit = int64_t{4} << 30)
-      : pool_(pool), budget_(std::make_shared<MemoryBudget>(memory_limit)) {}
+  explicit PlainServices(int64_t memory_limit = int64_t{4} << 30)
+      : budget_(std::make_shared<MemoryBudget>(memory_limit)) {}
   Result<TensorView> allocate_output(size_t, std::vector<int64_t>) override { return none(); }
   void set_output(size_t, Value) override {}
   Result<Value> take_input(size_t) override { return none(); }
@@ -36,6 +37,16 @@ class KernelRun final : public KernelServices {
   const std::shared_ptr<MemoryBudget>& budget() override { return budget_; }
   uint64_t random_stream() override { return 0; }
   Status count_iterations(int64_t) override { return {}; }
+
+ private:
+  static Status none() { return error(Code::Internal, "not in this test"); }
+  std::shared_ptr<MemoryBudget> budget_;
+};
+
+class KernelRun final : public PlainServices {
+ public:
+  explicit KernelRun(ThreadPool* pool, int64_t memory_limit = int64_t{4} << 30)
+      : PlainServices(memory_limit), pool_(pool) {}
   void note_not_finite() override { not_finite = true; }
   int threads() override { return pool_ ? pool_->workers() + 1 : 1; }
   void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
@@ -45,9 +56,7 @@ class KernelRun final : public KernelServices {
   std::atomic<bool> not_finite{false};
 
  private:
-  static Status none() { return error(Code::Internal, "not in this test"); }
   ThreadPool* pool_;
-  std::shared_ptr<MemoryBudget> budget_;
 };
 
 // The dims of each output. Undefined tensors are absent inputs.

@@ -34,7 +34,7 @@ void onnx_mapping<OpId::Tokenizer>(OnnxMap& map) {
 
 template <>
 void onnx_mapping<OpId::UnfoldTensor>(OnnxMap& map) {
-  map.same(kMicrosoftDomain, "UnfoldTensor", OpId::UnfoldTensor);
+  map.same(kMicrosoftDomain, "UnfoldTensor", OpId::UnfoldTensor).needs("size");
 }
 
 }  // namespace tenon

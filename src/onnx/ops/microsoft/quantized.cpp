@@ -47,7 +47,7 @@ void import_where(ImportNode& n) {
 }
 
 // The output's scale and zero point come first, then three inputs for every part.
-void import_concat(ImportNode& n) {
+void import_quantized_concat(ImportNode& n) {
   const Params params = n.read_params(OpId::Concat);
   if (n.input_count() < 5 || (n.input_count() - 2) % 3 != 0)
     return n.fail(invalid_model(
@@ -67,7 +67,7 @@ void import_leaky_relu(ImportNode& n) {
 }
 
 // 'opset' tells which Softmax was quantized: before 13 all axes from `axis` on count as one.
-void import_softmax(ImportNode& n) {
+void import_quantized_softmax(ImportNode& n) {
   const int64_t axis = n.int_attribute("axis", -1);
   const ValueId x = dequantized(n, 0);
   ValueId y;
@@ -116,10 +116,10 @@ void map_microsoft_quantized(OnnxMap& map) {
   map.custom(kMicrosoftDomain, "QLinearAdd", OpId::Add, import_binary_quantized<OpId::Add>);
   map.custom(kMicrosoftDomain, "QLinearMul", OpId::Mul, import_binary_quantized<OpId::Mul>);
   map.custom(kMicrosoftDomain, "QLinearWhere", OpId::Where, import_where);
-  map.custom(kMicrosoftDomain, "QLinearConcat", OpId::Concat, import_concat);
+  map.custom(kMicrosoftDomain, "QLinearConcat", OpId::Concat, import_quantized_concat);
   map.custom(kMicrosoftDomain, "QLinearSigmoid", OpId::Sigmoid, import_sigmoid);
   map.custom(kMicrosoftDomain, "QLinearLeakyRelu", OpId::LeakyRelu, import_leaky_relu);
-  map.custom(kMicrosoftDomain, "QLinearSoftmax", OpId::Softmax, import_softmax);
+  map.custom(kMicrosoftDomain, "QLinearSoftmax", OpId::Softmax, import_quantized_softmax);
   map.custom(kMicrosoftDomain, "QLinearAveragePool", OpId::AveragePool, import_average_pool);
   map.custom(kMicrosoftDomain, "QLinearGlobalAveragePool", OpId::GlobalAveragePool, import_global_average_pool);
   map.custom(kMicrosoftDomain, "QLinearReduceMean", OpId::ReduceMean, import_reduce_mean);

@@ -1,6 +1,4 @@
-#include "compiler/inputs/extent_roles.h"
-
-#include "ops/recurrent.h"
+#include "trials/inputs/extent_roles.h"
 
 namespace tenon {
 
@@ -33,28 +31,15 @@ void add_by_place(const Type& type, std::map<std::string, ExtentRole>& roles) {
   }
 }
 
-const RecurrentParams* recurrent_params(const GraphNode& node) {
-  switch (node.op) {
-    case OpId::RNN:
-      return &node.params.get<RNNParams>().common;
-    case OpId::GRU:
-      return &node.params.get<GRUParams>().common;
-    case OpId::LSTM:
-      return &node.params.get<LSTMParams>().common;
-    default:
-      return nullptr;
-  }
-}
-
 // The places alone would take time for the batch: recurrent layers have it first.
 void set_by_recurrent_layers(const Graph& graph, std::map<std::string, ExtentRole>& roles) {
   for (const GraphNode& node : graph.nodes()) {
     for (const auto& body : node.bodies) set_by_recurrent_layers(*body, roles);
-    const RecurrentParams* params = recurrent_params(node);
-    if (!params || node.inputs.empty() || node.inputs[0] == kNone) continue;
+    const auto time_axis = op_def(node.op).time_axis;
+    if (!time_axis || node.inputs.empty() || node.inputs[0] == kNone) continue;
     const auto& shape = graph.value(node.inputs[0]).type.shape;
     if (!shape || shape->size() != 3) continue;
-    const size_t time = params->layout == 0 ? 0 : 1;
+    const size_t time = time_axis(node.params);
     const auto set = [&](size_t axis, ExtentRole role) {
       const auto symbol = (*shape)[axis].as_symbol();
       if (symbol && roles.contains(*symbol)) roles[*symbol] = role;

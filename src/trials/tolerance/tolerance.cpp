@@ -1,10 +1,9 @@
-#include "compiler/tolerance/tolerance.h"
+#include "trials/tolerance/tolerance.h"
 
 #include <algorithm>
 #include <cmath>
 
-#include "compiler/tolerance/op_rounding.h"
-#include "ops/reduction.h"
+#include "trials/tolerance/op_rounding.h"
 
 namespace tenon {
 
@@ -84,10 +83,7 @@ double share_of(const Path& path) {
   return std::max(std::min(path.eps * units, 0.1), quantized_steps(r) / 127);
 }
 
-bool keeps_order(OpId op) {
-  return op == OpId::Cast || op == OpId::Identity || op == OpId::Squeeze || op == OpId::Unsqueeze ||
-         op == OpId::Reshape || op == OpId::Flatten;
-}
+bool keeps_order(OpId op) { return op == OpId::Cast || op_def(op).in_place == InPlace::SameElements; }
 
 // Follows indices back through ops that keep the order of elements.
 std::optional<ValueTolerance::Choice> choice_of(const Graph& graph, ValueId value) {
@@ -95,11 +91,11 @@ std::optional<ValueTolerance::Choice> choice_of(const Graph& graph, ValueId valu
     const GraphNode& node = graph.node(n);
     if (node.inputs.empty() || node.inputs[0] == kNone) return std::nullopt;
     const ValueId from = node.inputs[0];
-    const double share = share_of(path_to(graph, from));
-    if (node.op == OpId::ArgMax || node.op == OpId::ArgMin)
-      return ValueTolerance::Choice{from, node.params.get<ArgReductionParams>().axis, share};
-    if (node.op == OpId::TopK && node.outputs.size() > 1 && node.outputs[1] == value)
-      return ValueTolerance::Choice{from, node.params.get<TopKParams>().axis, share};
+    if (const auto chooses = op_def(node.op).chooses) {
+      const ChosenIndices chosen = chooses(node.params);
+      if (chosen.output >= node.outputs.size() || node.outputs[chosen.output] != value) return std::nullopt;
+      return ValueTolerance::Choice{from, chosen.axis, share_of(path_to(graph, from))};
+    }
     if (!keeps_order(node.op)) return std::nullopt;
     value = from;
   }

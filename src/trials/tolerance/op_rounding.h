@@ -17,8 +17,7 @@ struct OpRounding {
   }
 };
 
-// By the family of the op: values that are moved or compared stay what they are, a formula rounds a few times, a sum as
-// often as it has terms, and quantizing may end one step beside.
+// What the op's definition says (OpDef::rounding), and the nodes of its bodies.
 OpRounding rounding_of(const Graph& graph, const GraphNode& node);
 
 }  // namespace tenon

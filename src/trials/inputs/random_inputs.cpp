@@ -1,9 +1,9 @@
-#include "compiler/inputs/random_inputs.h"
+#include "trials/inputs/random_inputs.h"
 
 #include <algorithm>
 
-#include "compiler/inputs/choose_extents.h"
-#include "compiler/inputs/draw_value.h"
+#include "trials/inputs/choose_extents.h"
+#include "trials/inputs/draw_value.h"
 
 namespace tenon {
 

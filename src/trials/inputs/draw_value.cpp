@@ -1,4 +1,4 @@
-#include "compiler/inputs/draw_value.h"
+#include "trials/inputs/draw_value.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "compiler/inputs/accepted_values.h"
 #include "tensor/value.h"
+#include "trials/inputs/accepted_values.h"
 
 namespace tenon {
 

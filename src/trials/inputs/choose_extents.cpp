@@ -1,12 +1,12 @@
-#include "compiler/inputs/choose_extents.h"
+#include "trials/inputs/choose_extents.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <set>
 
-#include "compiler/inputs/extent_roles.h"
-#include "compiler/inputs/shape_probe.h"
+#include "trials/inputs/extent_roles.h"
+#include "trials/inputs/shape_probe.h"
 
 namespace tenon {
 

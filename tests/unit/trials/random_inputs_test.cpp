@@ -1,4 +1,4 @@
-#include "compiler/inputs/random_inputs.h"
+#include "trials/inputs/random_inputs.h"
 
 #include <gmock/gmock.h>
 

@@ -1,11 +1,11 @@
-#include "compiler/inputs/choose_extents.h"
+#include "trials/inputs/choose_extents.h"
 
 #include <gmock/gmock.h>
 
-#include "compiler/inputs/shape_probe.h"
 #include "ops/convolution.h"
 #include "ops/recurrent.h"
 #include "support/small_graph.h"
+#include "trials/inputs/shape_probe.h"
 
 namespace tenon {
 namespace {

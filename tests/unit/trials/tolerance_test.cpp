@@ -1,4 +1,4 @@
-#include "compiler/tolerance/tolerance.h"
+#include "trials/tolerance/tolerance.h"
 
 #include "support/small_graph.h"
 

@@ -1,4 +1,4 @@
-#include "compiler/inputs/shape_probe.h"
+#include "trials/inputs/shape_probe.h"
 
 #include <algorithm>
 #include <optional>
