@@ -78,7 +78,8 @@ void bind_models(nb::module_& m) {
            })
       .def("optimized",
            [](const LoadedModel& l, const Settings& settings) {
-             const Options options = options_from(settings);
+             Options options;
+             for (const auto& [key, value] : settings) options.set(key, value);
              const auto optimized = alone([&] { return tenon::optimize(l.model, options); });
              return nb::make_tuple(nb::bytes(optimized.model.data(), optimized.model.size()), optimized.report);
            })

@@ -125,6 +125,11 @@ class Optimizing {
       Json file = {{"name", location}, {"written", "nothing"}};
       if (!is_same_folder) {
         std::error_code problem;
+        if (!request_.overwrite && fs::exists(fs::symlink_status(to / location, problem)))
+          return invalid_argument(
+              "'{}' exists, and the model needs a data file of this name there; choose another "
+              "folder, or add --overwrite to replace it",
+              (to / location).string());
         fs::create_directories((to / location).parent_path(), problem);
         TN_ASSIGN_OR_RETURN(const Copied copied,
                             copy_file_atomically((from / location).string(), (to / location).string()));

@@ -1,7 +1,10 @@
 // tenon optimize: models in normal form, with a log of every change.
 #include "tenon/optimize.hpp"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "cli/arguments.h"
 #include "cli/models.h"
@@ -55,6 +58,7 @@ class Optimize final : public Command {
     if (flags_.list) return list_capabilities(console);
     if (flags_.model.empty()) throw Failure(kUsage, "name the model with -m");
     if (flags_.output.empty()) flags_.output = default_output(flags_.model);
+    check_names();
     tenon::Options options{{"force", flags_.force ? "1" : "0"},
                            {"overwrite", flags_.overwrite ? "1" : "0"},
                            {"check", flags_.check ? "1" : "0"}};
@@ -71,6 +75,29 @@ class Optimize final : public Command {
   }
 
  private:
+  void check_names() const {
+    std::set<std::string> known;
+    const Json capabilities = Json::parse(tenon::capabilities_json());
+    for (const Json& item : capabilities.items()) known.insert(item["name"].text());
+    for (const auto& [flag, names] : {std::pair("--enable", &flags_.enable), std::pair("--disable", &flags_.disable)})
+      for (const std::string& name : *names)
+        if (!known.contains(name))
+          throw Failure(kUsage, fmt::format("{}: there is no capability '{}'; 'tenon optimize --list-capabilities' "
+                                            "lists them",
+                                            flag, name));
+    for (const std::string& name : flags_.enable)
+      if (std::ranges::find(flags_.disable, name) != flags_.disable.end())
+        throw Failure(kUsage, fmt::format("'{}' is both enabled and disabled", name));
+  }
+
+  // The model itself may be the output, where that is asked for.
+  void check_output() const {
+    std::error_code ignored;
+    const bool is_input = std::filesystem::equivalent(flags_.model, flags_.output, ignored);
+    OutputFile("--output", flags_.output)
+        .check(flags_.overwrite, is_input ? std::vector<std::string>{} : std::vector{flags_.model});
+  }
+
   static Exit list_capabilities(Console& console) {
     const Json list = Json::parse(tenon::capabilities_json());
     if (console.is_json()) {
@@ -101,10 +128,10 @@ class Optimize final : public Command {
     std::map<std::string, int64_t> counts;
     for (const Json& change : report["changes"].items()) ++counts[change["rule"].text()];
     for (const auto& [rule, count] : counts) console.print(fmt::format("  {:<24} {}\n", rule, count));
-    console.print(fmt::format("{}: {} nodes, before {}{}\n",
-                              status == "optimized" ? printable(flags_.output) : "would be",
-                              report["nodes"]["after"].integer(), report["nodes"]["before"].integer(),
-                              status == "optimized" ? "" : "; nothing was written"));
+    const std::string nodes =
+        fmt::format("{} nodes, before {}", report["nodes"]["after"].integer(), report["nodes"]["before"].integer());
+    console.print(status == "optimized" ? fmt::format("{}: {}\n", printable(flags_.output), nodes)
+                                        : fmt::format("would be {}; nothing was written\n", nodes));
   }
 
   OptimizeFlags flags_;
