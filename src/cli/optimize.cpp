@@ -65,8 +65,13 @@ class Optimize final : public Command {
     for (const std::string& name : flags_.enable) options.set("capability:" + name, "1");
     for (const std::string& name : flags_.disable) options.set("capability:" + name, "0");
     Json report;
-    refusing(kFailed, flags_.model,
-             [&] { report = Json::parse(tenon::optimize_file(flags_.model, flags_.output, options)); });
+    try {
+      if (!flags_.check) check_output();
+      report = Json::parse(tenon::optimize_file(flags_.model, flags_.output, options));
+    } catch (const tenon::Error& error) {
+      const bool is_model = error.code() == TN_INVALID_MODEL || error.code() == TN_NOT_FOUND;
+      throw Failure(is_model ? kCannotLoad : kFailed, in_file(flags_.model, error.what()));
+    }
     if (console.is_json())
       console.print_document(report);
     else
