@@ -485,6 +485,25 @@ TN_API void tn_publication_release(tn_publication* publication);
 TN_API tn_status* tn_artifact_session(tn_context* context, const tn_artifact* artifact, size_t model,
                                       const tn_options* options, tn_session** session);
 
+/* ---- Optimizing [compiler]: models in normal form ---- */
+
+/* The capabilities that can be switched: a JSON list of {name, group, default, exact, description, rules}. Release with
+ * tn_string_release. */
+TN_API tn_status* tn_capabilities_json(char** json);
+/* The model after Tenon's passes as the bytes of an ONNX file, in the op versions that the model imports. Options:
+ * capability:NAME=1|0 switches a capability on or off. *report is one JSON object: status ("optimized" or "already
+ * normalized"), nodes: {before, after}, changes: [{rule, node, reason, removed, added}]. Release both with
+ * tn_string_release. */
+TN_API tn_status* tn_model_optimize(const tn_model* model, const tn_options* options, char** data, size_t* size,
+                                    char** report);
+/* The same from file to file, which may be one. Where nothing is to be done, no weight is read: nothing is written when
+ * both are the same file, else the output is a copy that shares its blocks with the input where the file system can. An
+ * output in the input's folder refers to the input's external data; elsewhere the data files are copied first. Options
+ * as for tn_model_optimize, and force=1|0 (run the passes even if the model carries the stamp of a normal form),
+ * overwrite=1|0, check=1|0 (write nothing). *report also has input, output, written ("model", "reflink", "copy",
+ * "nothing"), evidence ("stamp" or "no pass changes it", when it was done before), data_files, seconds. */
+TN_API tn_status* tn_optimize(const char* input, const char* output, const tn_options* options, char** report);
+
 /* ---- Builds [compiler]: from models to validated files ---- */
 
 /* A build compiles models into context files that share one weights file. It chooses names, skips models that are up to

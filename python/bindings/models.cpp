@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <tenon/optimize.hpp>
 #include <tenon/respelled.hpp>
 
 #include "bindings.h"
@@ -74,6 +75,13 @@ void bind_models(nb::module_& m) {
            [](const LoadedModel& l) {
              const auto respelled = alone([&] { return tenon::respelled(l.model); });
              return nb::make_tuple(nb::bytes(respelled.model.data(), respelled.model.size()), respelled.report);
+           })
+      .def("optimized",
+           [](const LoadedModel& l, const Settings& settings) {
+             Options options;
+             for (const auto& [key, value] : settings) options.set(key, value);
+             const auto optimized = alone([&] { return tenon::optimize(l.model, options); });
+             return nb::make_tuple(nb::bytes(optimized.model.data(), optimized.model.size()), optimized.report);
            })
       .def("describe", [](const LoadedModel& l,
                           const std::string& sections) { return alone([&] { return l.model.describe(sections); }); })

@@ -57,6 +57,14 @@ class Model:
         model, report = self._native.respelled()
         return model, json.loads(report)
 
+    def optimized(self, **capabilities):
+        """The model in normal form as bytes, and a dict: its "status" ("optimized" or "already normalized"), the number of
+        "nodes" before and after, and every one of the "changes". Capabilities are switched by name, with underscores:
+        model.optimized(remove_no_ops=False); tenon.capabilities() lists them."""
+        options = {f"capability:{name.replace('_', '-')}": _text(on) for name, on in capabilities.items()}
+        model, report = self._native.optimized(options)
+        return model, json.loads(report)
+
     def describe(self, sections="summary"):
         """Describes the model as a dict with one entry per section: summary, graph, ops, weights, plan."""
         if not isinstance(sections, str):

@@ -76,6 +76,11 @@ Result<std::shared_ptr<Buffer>> read_region(const FileHandle& file, int64_t offs
 // pipe, device or folder is refused (base/file_kind.h).
 Status write_file_atomically(const std::string& path, std::span<const std::string_view> pieces);
 
+// How a copy came about: by sharing blocks with the original, where the file system can, or byte by byte.
+enum class Copied { Reflink, Bytes };
+// Makes `to` a copy of the regular file `from`, or leaves it as it was, like write_file_atomically.
+Result<Copied> copy_file_atomically(const std::string& from, const std::string& to);
+
 // "<what> '<name>': <text of errno>" as NotFound for a missing file, else Io.
 Status io_error(const char* what, const std::string& name, int error_number);
 

@@ -184,6 +184,19 @@ void Graph::remove_uses(const GraphNode& node) {
     for (const GraphCapture& c : node.bodies[b]->captures) remove_use(c.outer, {Use::Kind::Capture, node.id, kNone, b});
 }
 
+std::vector<ValueId> Graph::drop_unread_captures(NodeId id) {
+  std::vector<ValueId> dropped;
+  GraphNode& node = nodes_[id];
+  for (uint32_t b = 0; b < node.bodies.size(); ++b)
+    std::erase_if(node.bodies[b]->captures, [&](const GraphCapture& c) {
+      if (!node.bodies[b]->value(c.inner).uses.empty()) return false;
+      remove_use(c.outer, {Use::Kind::Capture, id, kNone, b});
+      dropped.push_back(c.outer);
+      return true;
+    });
+  return dropped;
+}
+
 void Graph::add_output(ValueId v, std::string output_name) {
   if (v != kNone) values_[v].uses.push_back({Use::Kind::Output, kNone, kNone, static_cast<uint32_t>(outputs_.size())});
   outputs_.push_back(v);

@@ -172,6 +172,8 @@ class Graph {
   void move(NodeId node, NodeId before);
   // Takes a node out. Its outputs have no producer any more.
   void remove(NodeId node);
+  // Bodies of the node take from outside only what they read. Returns the values that have one reader less.
+  std::vector<ValueId> drop_unread_captures(NodeId node);
   // All readers of a value read another one from now on.
   void replace_uses(ValueId old, ValueId other);
   // The output of a placed or new node takes the id of a value, which loses its producer.

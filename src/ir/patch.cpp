@@ -7,15 +7,11 @@
 
 #include "ir/infer_node.h"
 #include "ir/infer_readers.h"
+#include "ir/readers.h"
 
 namespace tenon {
 
 namespace {
-
-std::string node_text(const GraphNode& node) {
-  return node.name.empty() ? std::string(op_def(node.op).name)
-                           : fmt::format("{} '{}'", op_def(node.op).name, node.name);
-}
 
 // An ONNX node whose input is forwarded is written with another name. That says all when the value is an input of the
 // node; values inside of its group, and those that its bodies take from outside, have no place there.
@@ -25,7 +21,31 @@ void touch_unless_slot(Graph& graph, GroupId group, ValueId v) {
   if (outermost != kNone && std::ranges::count(graph.group(outermost).slots, v) == 0) graph.touch(group);
 }
 
+// An ONNX node of several canonical ones is written as it was read while anything of it is needed, so none of them goes
+// alone.
+std::vector<NodeId> nodes_that_die_together(const Graph& graph, NodeId id) {
+  const GroupId group = graph.node(id).group;
+  if (group == kNone || graph.group(group).touched) return {id};
+  std::vector<NodeId> placed;
+  for (NodeId n : graph.group(group).nodes)
+    if (graph.node(n).is_placed()) placed.push_back(n);
+  return placed;
+}
+
+// Whether an output of the graph reads the value, or a node that is not among these.
+template <class IsAmong>
+bool is_read_outside(const Graph& graph, ValueId v, const IsAmong& is_among) {
+  return std::ranges::any_of(graph.value(v).uses, [&](const Use& use) {
+    return use.kind == Use::Kind::Output || (use.kind != Use::Kind::Slot && !is_among(use.node));
+  });
+}
+
 }  // namespace
+
+std::string node_text(const GraphNode& node) {
+  return node.name.empty() ? std::string(op_def(node.op).name)
+                           : fmt::format("{} '{}'", op_def(node.op).name, node.name);
+}
 
 Patch::Patch(Graph& graph, NodeId root, std::string_view label)
     : Builder(graph), root_(root), label_(label), first_node_(graph.node_id_count()),
@@ -37,8 +57,8 @@ Patch::~Patch() {
   if (!applied_) graph().truncate(first_node_, first_value_);
 }
 
-// What the results are computed from, in the order in which it was made; the rest was made in vain.
-std::vector<NodeId> Patch::needed_nodes() const {
+// What else was made was made in vain.
+std::vector<NodeId> Patch::new_nodes() const {
   std::set<NodeId> needed;
   std::vector<ValueId> open;
   for (const auto& [old, made] : redefined_) open.push_back(made);
@@ -48,15 +68,55 @@ std::vector<NodeId> Patch::needed_nodes() const {
     open.pop_back();
     const NodeId maker = v == kNone ? NodeId(kNone) : graph().value(v).producer;
     if (maker == kNone || !is_new(maker) || !needed.insert(maker).second) continue;
-    const GraphNode& node = graph().node(maker);
-    open.insert(open.end(), node.inputs.begin(), node.inputs.end());
-    for (const auto& body : node.bodies)
-      for (const GraphCapture& c : body->captures) open.push_back(c.outer);
+    const auto operands = operands_of(graph().node(maker));
+    open.insert(open.end(), operands.begin(), operands.end());
   }
   std::vector<NodeId> nodes;
   for (NodeId id : made_)
     if (needed.contains(id)) nodes.push_back(id);
   return nodes;
+}
+
+std::vector<NodeId> Patch::dying_nodes() const {
+  const Graph& g = graph();
+  std::set<ValueId> replaced, read;
+  std::vector<NodeId> open{root_};
+  const auto replace = [&](ValueId old) {
+    replaced.insert(old);
+    open.push_back(g.value(old).producer);
+  };
+  for (const auto& [old, made] : redefined_) replace(old);
+  for (const auto& [old, existing] : forwarded_) {
+    replace(old);
+    read.insert(existing);
+  }
+  for (NodeId id : new_nodes())
+    for (ValueId v : operands_of(g.node(id))) read.insert(v);
+  // A group of which a node is replaced is not written as it was read any more.
+  std::set<GroupId> taken_apart;
+  for (const auto& [old, made] : redefined_)
+    if (const NodeId maker = g.value(old).producer; maker != kNone) taken_apart.insert(g.node(maker).group);
+  std::set<NodeId> dying;
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (id == kNone || is_new(id) || !g.node(id).is_placed() || dying.contains(id)) continue;
+    const std::vector<NodeId> unit =
+        taken_apart.contains(g.node(id).group) ? std::vector{id} : nodes_that_die_together(g, id);
+    const auto is_needed = [&](ValueId v) {
+      if (v == kNone || replaced.contains(v)) return false;
+      return read.contains(v) || is_read_outside(g, v, [&](NodeId reader) {
+               return dying.contains(reader) || std::ranges::find(unit, reader) != unit.end();
+             });
+    };
+    if (std::ranges::any_of(unit, [&](NodeId n) { return std::ranges::any_of(g.node(n).outputs, is_needed); }))
+      continue;
+    dying.insert(unit.begin(), unit.end());
+    for (NodeId n : unit)
+      for (ValueId v : operands_of(g.node(n)))
+        if (v != kNone) open.push_back(g.value(v).producer);
+  }
+  return {dying.begin(), dying.end()};
 }
 
 std::optional<std::string> Patch::forward_refusal(ValueId old, ValueId existing) const {
@@ -86,7 +146,7 @@ std::optional<std::string> Patch::refusal() const {
   }
   for (const auto& [old, existing] : forwarded_)
     if (auto why = forward_refusal(old, existing)) return why;
-  if (!late_operands(needed_nodes(), place_of_nodes())) return "one of its operands depends on one of its results";
+  if (!late_operands(new_nodes(), place_of_nodes())) return "one of its operands depends on one of its results";
   return std::nullopt;
 }
 
@@ -116,9 +176,8 @@ std::optional<std::vector<NodeId>> Patch::late_operands(const std::vector<NodeId
   std::set<NodeId> late;
   std::vector<ValueId> open;
   const auto add_operands = [&](const GraphNode& node) {
-    open.insert(open.end(), node.inputs.begin(), node.inputs.end());
-    for (const auto& body : node.bodies)
-      for (const GraphCapture& c : body->captures) open.push_back(c.outer);
+    const auto operands = operands_of(node);
+    open.insert(open.end(), operands.begin(), operands.end());
   };
   for (NodeId id : nodes) add_operands(g.node(id));
   while (!open.empty()) {
@@ -140,7 +199,7 @@ Result<Patch::Change> Patch::apply() {
   if (const auto why = refusal()) return error(Code::Internal, "{} cannot be applied: {}", label_, *why);
   Graph& g = graph();
   Change change{label_, reason_, g.node(root_).name, {}, {}, {}, {}, {}};
-  const std::vector<NodeId> nodes = needed_nodes();
+  const std::vector<NodeId> nodes = new_nodes();
   const NodeId place = place_of_nodes();
   const auto late = late_operands(nodes, place);
   for (NodeId id : *late) g.move(id, place);
@@ -199,19 +258,21 @@ std::vector<NodeId> remove_if_dead(Graph& graph, NodeId node) {
   while (!open.empty()) {
     const NodeId id = open.back();
     open.pop_back();
-    const GraphNode& dead = graph.node(id);
-    const auto is_read = [&](ValueId v) {
+    if (!graph.node(id).is_placed()) continue;
+    const std::vector<NodeId> unit = nodes_that_die_together(graph, id);
+    const auto is_needed = [&](ValueId v) {
       return v != kNone &&
-             std::ranges::any_of(graph.value(v).uses, [&](const Use& use) { return use.kind != Use::Kind::Slot; });
+             is_read_outside(graph, v, [&](NodeId reader) { return std::ranges::find(unit, reader) != unit.end(); });
     };
-    if (!dead.is_placed() || std::ranges::any_of(dead.outputs, is_read)) continue;
-    std::vector<ValueId> operands = dead.inputs;
-    for (const auto& body : dead.bodies)
-      for (const GraphCapture& c : body->captures) operands.push_back(c.outer);
-    graph.remove(id);
-    gone.push_back(id);
-    for (ValueId v : operands)
-      if (v != kNone && graph.value(v).producer != kNone) open.push_back(graph.value(v).producer);
+    if (std::ranges::any_of(unit, [&](NodeId n) { return std::ranges::any_of(graph.node(n).outputs, is_needed); }))
+      continue;
+    for (NodeId n : unit) {
+      const std::vector<ValueId> operands = operands_of(graph.node(n));
+      graph.remove(n);
+      gone.push_back(n);
+      for (ValueId v : operands)
+        if (v != kNone && graph.value(v).producer != kNone) open.push_back(graph.value(v).producer);
+    }
   }
   return gone;
 }

@@ -32,6 +32,13 @@ class Patch final : public Builder {
   // All readers of `old` read `existing` from now on.
   void forward(ValueId old, ValueId existing) { forwarded_.emplace_back(old, existing); }
 
+  // The new nodes that the results are computed from, in the order in which they were made.
+  std::vector<NodeId> new_nodes() const;
+  // The nodes of the graph that nothing reads any more once the patch is applied.
+  std::vector<NodeId> dying_nodes() const;
+  const std::vector<std::pair<ValueId, ValueId>>& redefined() const { return redefined_; }
+  const std::vector<std::pair<ValueId, ValueId>>& forwarded() const { return forwarded_; }
+
   bool is_new(NodeId id) const { return id.index() >= first_node_; }
   bool is_new(ValueId v) const { return v.index() >= first_value_; }
 
@@ -52,7 +59,6 @@ class Patch final : public Builder {
 
  private:
   void place(NodeId id) override { made_.push_back(id); }
-  std::vector<NodeId> needed_nodes() const;
   std::optional<std::string> forward_refusal(ValueId old, ValueId existing) const;
   NodeId first_reader() const;
   NodeId place_of_nodes() const;
@@ -65,6 +71,9 @@ class Patch final : public Builder {
   std::vector<std::pair<ValueId, ValueId>> redefined_, forwarded_;
   bool applied_ = false;
 };
+
+// "Conv 'stem/conv'".
+std::string node_text(const GraphNode& node);
 
 // Takes away a node without readers, and then what only it needed. Returns what went.
 std::vector<NodeId> remove_if_dead(Graph& graph, NodeId node);

@@ -12,6 +12,13 @@ NodeId only_reader(const Graph& graph, ValueId v) {
   return reader;
 }
 
+std::vector<ValueId> operands_of(const GraphNode& node) {
+  std::vector<ValueId> operands = node.inputs;
+  for (const auto& body : node.bodies)
+    for (const GraphCapture& c : body->captures) operands.push_back(c.outer);
+  return operands;
+}
+
 const GraphNode* maker(const Graph& graph, ValueId v, OpId op) {
   const NodeId id = v == kNone ? NodeId(kNone) : graph.value(v).producer;
   return id != kNone && graph.node(id).op == op ? &graph.node(id) : nullptr;

@@ -4,6 +4,8 @@
 
 #include <map>
 
+#include "ir/infer_readers.h"
+#include "ir/measure.h"
 #include "ir/verify.h"
 
 namespace tenon {
@@ -13,27 +15,39 @@ namespace {
 // Rules that make work for each other without end would run for ever; no sensible sequence is longer.
 constexpr int kMostGenerations = 64;
 
-// Goes through the nodes in data-flow order, again and again, and tries the rules where something changed.
+// Goes through the nodes in data-flow order, again and again, and tries the rules where something changed. It ends when
+// a look at every node finds nothing.
 class Rewriting {
  public:
-  Rewriting(Graph& graph, std::span<const Rule> rules, ChangeLog& log) : graph_(graph), log_(log) {
+  Rewriting(Graph& graph, std::span<const Rule> rules, ChangeLog& log, const RewriteOptions& options)
+      : graph_(graph), log_(log), options_(options), rules_(all_ops().size()) {
     for (const Rule& rule : rules)
-      for (OpId op : rule.roots) rules_[op].push_back(&rule);
+      for (OpId op : rule.roots.empty() ? all_ops() : rule.roots) rules_[static_cast<size_t>(op)].push_back(&rule);
   }
 
   Status run() {
-    for (const GraphNode& node : graph_.nodes()) mark(node.id);
-    while (marked_ > 0) {
-      for (NodeId id = graph_.first_node(); id != kNone;) {
-        TN_ASSIGN_OR_RETURN(id, visit(id));
+    const size_t misses_before = log_.misses.size();
+    for (size_t rounds = 0;; ++rounds) {
+      // What a rule said before the last look may not hold any more.
+      log_.misses.resize(misses_before);
+      const size_t changes_before = log_.changes.size();
+      for (const GraphNode& node : graph_.nodes()) mark(node.id);
+      while (marked_ > 0) {
+        for (NodeId id = graph_.first_node(); id != kNone;) {
+          TN_ASSIGN_OR_RETURN(id, visit(id));
+        }
       }
+      const size_t changes = log_.changes.size() - changes_before;
+      if (changes == 0) return {};
+      if (rounds > 0) log_.found_late += changes;
     }
-    return {};
   }
 
  private:
+  const std::vector<const Rule*>& rules_of(NodeId id) const { return rules_[static_cast<size_t>(graph_.node(id).op)]; }
+
   void mark(NodeId id) {
-    if (!graph_.node(id).is_placed() || !rules_.contains(graph_.node(id).op)) return;
+    if (!graph_.node(id).is_placed() || rules_of(id).empty()) return;
     if (is_marked_.size() <= id.index()) is_marked_.resize(graph_.node_id_count());
     if (is_marked_[id]) return;
     is_marked_[id] = true;
@@ -53,15 +67,21 @@ class Rewriting {
   }
 
   Result<bool> try_rules(NodeId id) {
-    for (const Rule* rule : rules_.at(graph_.node(id).op)) {
+    for (const Rule* rule : rules_of(id)) {
       Attempt attempt = rule->match(graph_, id);
-      std::optional<std::string> why = attempt.patch ? attempt.patch->refusal() : std::move(attempt.reason);
+      std::optional<std::string> why = attempt.patch ? refusal(*attempt.patch) : std::move(attempt.reason);
       if (why && !why->empty()) log_.misses.push_back({rule->name, graph_.node(id).name, std::move(*why)});
       if (!attempt.patch || why) continue;
       TN_RETURN_IF_ERROR(apply(*rule, *attempt.patch));
       return true;
     }
     return false;
+  }
+
+  std::optional<std::string> refusal(const Patch& patch) const {
+    if (auto why = patch.refusal()) return why;
+    if (options_.must_descend && change_by(patch) >= Measure{}) return "it would not make the graph smaller";
+    return options_.objection ? options_.objection(patch) : std::nullopt;
   }
 
   Status apply(const Rule& rule, Patch& patch) {
@@ -96,18 +116,38 @@ class Rewriting {
 
   Graph& graph_;
   ChangeLog& log_;
-  std::map<OpId, std::vector<const Rule*>> rules_;
+  const RewriteOptions& options_;
+  std::vector<std::vector<const Rule*>> rules_;  // by op
   Table<NodeId, char> is_marked_;
   size_t marked_ = 0;
   std::map<NodeId, int> generation_;  // how many patches led to a node
 };
 
+Status rewrite_bodies(Graph& graph, NodeId id, std::span<const Rule> rules, ChangeLog& log,
+                      const RewriteOptions& options) {
+  const GraphNode& node = graph.node(id);
+  const size_t changes = log.changes.size();
+  for (const auto& body : node.bodies) TN_RETURN_IF_ERROR(rewrite(*body, rules, log, options));
+  if (log.changes.size() == changes) return {};
+  for (ValueId v : graph.drop_unread_captures(id))
+    if (graph.value(v).producer != kNone) remove_if_dead(graph, graph.value(v).producer);
+  std::vector<ValueId> operands;
+  for (ValueId v : node.inputs)
+    if (v != kNone) operands.push_back(v);
+  return infer_readers(graph, operands);
+}
+
 }  // namespace
 
-Status rewrite(Graph& graph, std::span<const Rule> rules, ChangeLog& log) {
-  for (GraphNode& node : graph.nodes())
-    for (const auto& body : node.bodies) TN_RETURN_IF_ERROR(rewrite(*body, rules, log));
-  TN_RETURN_IF_ERROR(Rewriting(graph, rules, log).run());
+Status rewrite(Graph& graph, std::span<const Rule> rules, ChangeLog& log, const RewriteOptions& options) {
+  const size_t misses_before = log.misses.size();
+  // What rules find in bodies depends on what the nodes around them know, and the reverse.
+  for (size_t changes = SIZE_MAX; changes != log.changes.size();) {
+    changes = log.changes.size();
+    log.misses.resize(misses_before);
+    for (NodeId id : graph.node_ids()) TN_RETURN_IF_ERROR(rewrite_bodies(graph, id, rules, log, options));
+    TN_RETURN_IF_ERROR(Rewriting(graph, rules, log, options).run());
+  }
   return kVerifyPatches ? verify(graph) : Status();
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,8 +34,8 @@ class Attempt {
 
 // One way to replace nodes. It reads the graph and makes a patch; it changes nothing itself.
 struct Rule {
-  std::string_view name;  // a verb
-  std::vector<OpId> roots;
+  std::string_view name;    // a verb
+  std::vector<OpId> roots;  // none: every op
   Attempt (*match)(Graph& graph, NodeId root);
 };
 
@@ -48,10 +49,19 @@ struct Miss {
 // What was done to a graph and its bodies, in order.
 struct ChangeLog {
   std::vector<Patch::Change> changes;
-  std::vector<Miss> misses;
+  std::vector<Miss> misses;  // in the end
+  // Patches that were found only by looking at every node once more: no change of a neighbour told of them.
+  size_t found_late = 0;
 };
 
-// Applies rules until none fires any more, bodies first. For one node the rules are tried in their order.
-Status rewrite(Graph& graph, std::span<const Rule> rules, ChangeLog& log);
+struct RewriteOptions {
+  // Why a patch must not be applied although the graph would be right with it; nothing: it may.
+  std::function<std::optional<std::string>(const Patch&)> objection;
+  // Every patch must lower the measure of the graph (ir/measure.h).
+  bool must_descend = false;
+};
+
+// Applies rules until none of them fires on any node, bodies first. For one node the rules are tried in their order.
+Status rewrite(Graph& graph, std::span<const Rule> rules, ChangeLog& log, const RewriteOptions& options = {});
 
 }  // namespace tenon

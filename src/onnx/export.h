@@ -11,6 +11,9 @@ namespace tenon {
 struct ExportOptions {
   // Writes every node anew from its canonical form, also the untouched ones.
   bool respell = false;
+  // The file has nothing that no output depends on, types of all values as far as they are known, and no large values
+  // of Constant nodes.
+  bool normal_form = false;
 };
 
 // An ONNX model made from a graph. Its messages refer to the imported model, which must outlive it.

@@ -61,6 +61,11 @@ Status GraphExporter::run(wire::Graph& out) {
   write_second_names(out);
   nodes_.insert(nodes_.begin(), constants_.begin(), constants_.end());
   if (graph_.wire && model_.model.wire.training_info.empty()) remove_unneeded(out);
+  if (model_.options.normal_form) {
+    lift_large_constants(out);
+    if (model_.model.wire.training_info.empty()) remove_unread_initializers(out);
+    declare_types(out);
+  }
   put_in_order(out.nodes);
   return {};
 }
@@ -71,8 +76,12 @@ void GraphExporter::begin_as_read(wire::Graph& out) {
   out.raw = {};
   out.nodes.clear();
   for (size_t i = 0; i < graph_.outputs().size(); ++i) {
-    outputs_.emplace(graph_.output_names()[i], graph_.outputs()[i]);
-    second_names_.emplace(graph_.output_names()[i], graph_.outputs()[i]);
+    const ValueId v = graph_.outputs()[i];
+    outputs_.emplace(graph_.output_names()[i], v);
+    second_names_.emplace(graph_.output_names()[i], v);
+    // A result that leaves the graph has the name that callers know.
+    if (v == kNone || graph_.value(v).producer == kNone || graph_.value(v).name == graph_.output_names()[i]) continue;
+    if (names_.emplace(v, model_.exported.memory.messages.keep(graph_.output_names()[i])).second) renamed_.insert(v);
   }
   // Nodes that rules made are called after the ones that they replace.
   for (size_t i = 0; i < graph_.group_count(); ++i)
@@ -213,12 +222,18 @@ void GraphExporter::write_as_read(const Group& group) {
     const ValueId v = group.slots[i];
     if (v == kNone) continue;
     // A value may have several names in a file; the one that was read holds as long as the value is the same.
-    const bool is_renamed = captured_.contains(v) && names_[v] != graph_.value(v).name;
+    const bool is_renamed = renamed_.contains(v) || (captured_.contains(v) && names_[v] != graph_.value(v).name);
     if (v != group.slots_as_read[i] || is_renamed) rename(node.inputs[i], name_of(v));
   }
-  for (size_t i = 0; i < group.results.size(); ++i)
-    if (group.results[i] != kNone && is_displaced(group.results[i], node.outputs[i]))
+  for (size_t i = 0; i < group.results.size(); ++i) {
+    const ValueId v = group.results[i];
+    if (v == kNone) continue;
+    if (renamed_.contains(v))
+      rename(node.outputs[i], name_of(v));
+    else if (is_displaced(v, node.outputs[i]))
       rename(node.outputs[i], model_.new_name(node.outputs[i]));
+    written_.emplace_back(node.outputs[i], v);
+  }
   if (renamed) node.raw = {};
   nodes_.push_back(std::move(node));
 }
@@ -235,8 +250,11 @@ Status GraphExporter::write_anew(const GraphNode& node) {
 Status GraphExporter::write(const GraphNode& node, const Spelling& spelling) {
   std::vector<wire::Bytes> inputs;
   for (ValueId v : spelling.inputs) inputs.push_back(v == kNone ? wire::Bytes("") : name_of(v));
-  wire::Node made = model_.exported.memory.messages.make_node(spelling.op_type, spelling.domain, inputs,
-                                                              output_names(node, spelling), node_name(node));
+  const std::vector<wire::Bytes> outputs = output_names(node, spelling);
+  for (size_t i = 0; i < outputs.size() && i < node.outputs.size(); ++i)
+    if (node.outputs[i] != kNone && !outputs[i].empty()) written_.emplace_back(outputs[i], node.outputs[i]);
+  wire::Node made =
+      model_.exported.memory.messages.make_node(spelling.op_type, spelling.domain, inputs, outputs, node_name(node));
   made.attributes = spelling.attributes;
   for (size_t b = 0; b < node.bodies.size(); ++b) {
     TN_ASSIGN_OR_RETURN(wire::Attribute attribute, body_attribute(spelling.bodies[b], *node.bodies[b]));

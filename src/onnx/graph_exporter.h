@@ -56,6 +56,9 @@ class GraphExporter {
   void write_constant(const Constant& constant, wire::Bytes name);
   void write_second_names(const wire::Graph& out);
   void remove_unneeded(wire::Graph& out);
+  void remove_unread_initializers(wire::Graph& out);
+  void lift_large_constants(wire::Graph& out);
+  void declare_types(wire::Graph& out);
   void put_in_order(std::vector<wire::Node>& out);
 
   bool is_as_read(GroupId id) const;
@@ -77,9 +80,11 @@ class GraphExporter {
   NodeSet unread_;                                            // nodes whose results only nodes among them read
   std::map<std::string, ValueId, std::less<>> outputs_;       // of the graph, by name
   std::map<std::string, ValueId, std::less<>> second_names_;  // that values have in the file beside their own
+  std::set<ValueId> renamed_;                                 // values that have the name of an output now
   std::vector<wire::Node> nodes_, constants_;
-  Table<GroupId, std::vector<NodeId>> group_nodes_;  // in order, by outermost group
-  std::set<GroupId> named_groups_;                   // whose ONNX node's name a written node has
+  std::vector<std::pair<wire::Bytes, ValueId>> written_;  // results of nodes, by the names that they were written with
+  Table<GroupId, std::vector<NodeId>> group_nodes_;       // in order, by outermost group
+  std::set<GroupId> named_groups_;                        // whose ONNX node's name a written node has
 };
 
 }  // namespace tenon

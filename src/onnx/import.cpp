@@ -95,7 +95,7 @@ Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std:
   return model;
 }
 
-Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, const ImportOptions& options) {
+Result<std::shared_ptr<ImportedModel>> open_file(const std::string& path, const ImportOptions& options) {
   auto model = std::make_shared<ImportedModel>();
   model->path = path;
   std::string_view bytes;
@@ -116,7 +116,16 @@ Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, cons
   if (!external.ok()) return std::move(external).status().in(path);
   model->external = std::move(*external);
   if (options.wrap_external) model->external = options.wrap_external(std::move(model->external));
-  TN_RETURN_IF_ERROR(build_graph(*model, options).in(path));
+  return model;
+}
+
+Status import_opened(ImportedModel& model, const ImportOptions& options) {
+  return build_graph(model, options).in(model.path);
+}
+
+Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, const ImportOptions& options) {
+  TN_ASSIGN_OR_RETURN(auto model, open_file(path, options));
+  TN_RETURN_IF_ERROR(import_opened(*model, options));
   return model;
 }
 

@@ -45,6 +45,10 @@ struct ImportedModel {
 };
 
 Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, const ImportOptions& options = {});
+// The same in two steps: first the messages of the file, and then the graph. What can be decided by the messages alone
+// need not wait for the graph.
+Result<std::shared_ptr<ImportedModel>> open_file(const std::string& path, const ImportOptions& options = {});
+Status import_opened(ImportedModel& model, const ImportOptions& options = {});
 // external_folder: where relative external-data paths start; empty forbids external data.
 Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std::shared_ptr<const void> owner,
                                                     const std::string& external_folder,

@@ -69,7 +69,7 @@ def difference_on_tenon(case, model):
     return None
 
 
-def difference_on_peer(case, model):
+def difference_on_peer(case, model, rtol=0):
     """Where onnxruntime runs the model as it was, it gives the same results for the new one."""
     before = attempt(lambda: load_in_peer(case.model, optimize=False))
     if before is None:
@@ -77,7 +77,7 @@ def difference_on_peer(case, model):
     after = load_in_peer(model, optimize=False)
     for inputs, _ in [] if is_random(case) else case.data_sets:
         expected = attempt(lambda: before.run(None, inputs))
-        text = expected is not None and difference_of_outputs(expected, after.run(None, inputs), 0, 0)
+        text = expected is not None and difference_of_outputs(expected, after.run(None, inputs), rtol, 0)
         if text:
             return f"on onnxruntime: {text}"
     return None

@@ -1,0 +1,38 @@
+// Models in normal form, on top of <tenon/tenon.hpp>.
+#pragma once
+
+#include <string>
+
+#include <tenon/tenon.hpp>
+
+namespace tenon {
+
+struct OptimizedModel {
+  std::string model;   // the bytes of an ONNX file
+  std::string report;  // JSON, see tn_model_optimize
+};
+
+// See tn_model_optimize. Throws Error.
+inline OptimizedModel optimize(const Model& model, const Options& options = {}) {
+  char *data = nullptr, *report = nullptr;
+  size_t size = 0;
+  detail::check(tn_model_optimize(model.get(), options.get(), &data, &size, &report));
+  const detail::Owner<char, tn_string_release> owned(data);
+  return {std::string(data, size), detail::take_text(report)};
+}
+
+// See tn_optimize. Returns the report. Throws Error.
+inline std::string optimize_file(const std::string& input, const std::string& output, const Options& options = {}) {
+  char* report = nullptr;
+  detail::check(tn_optimize(input.c_str(), output.c_str(), options.get(), &report));
+  return detail::take_text(report);
+}
+
+// See tn_capabilities_json.
+inline std::string capabilities_json() {
+  char* json = nullptr;
+  detail::check(tn_capabilities_json(&json));
+  return detail::take_text(json);
+}
+
+}  // namespace tenon

@@ -1,0 +1,67 @@
+// Optimized models: the C side of src/passes and build/optimize_file.h.
+#include <nlohmann/json.hpp>
+
+#include "api/model_handle.h"
+#include "build/optimize_file.h"
+#include "passes/optimize_model.h"
+#include "wire/onnx_write.h"
+
+using namespace tenon;
+
+namespace {
+
+Result<CapabilitySet> read_capabilities(const std::map<std::string, int64_t>& switches) {
+  std::vector<std::string> enable, disable;
+  for (const auto& [name, on] : switches) (on ? enable : disable).push_back(name);
+  return chosen_capabilities(enable, disable);
+}
+
+}  // namespace
+
+extern "C" {
+
+tn_status* tn_model_optimize(const tn_model* model, const tn_options* options, char** data, size_t* size,
+                             char** report) {
+  return api::guarded([&]() -> Status {
+    if (!model || !data || !size || !report) return invalid_argument("model, data, size and report must not be NULL");
+    std::map<std::string, int64_t> switches;
+    api::OptionReader reader(options);
+    reader.integers_by_name("capability", switches);
+    TN_RETURN_IF_ERROR(reader.finish());
+    TN_ASSIGN_OR_RETURN(const CapabilitySet capabilities, read_capabilities(switches));
+    TN_ASSIGN_OR_RETURN(const OptimizedModel optimized, optimize_model(*model->model, capabilities));
+    TN_ASSIGN_OR_RETURN(const std::string bytes, wire::write_model(optimized.exported.model));
+    *report = api::copy_text(build::report_of(optimized));
+    *data = api::copy_text(bytes);
+    *size = bytes.size();
+    return {};
+  });
+}
+
+tn_status* tn_optimize(const char* input, const char* output, const tn_options* options, char** report) {
+  return api::guarded([&]() -> Status {
+    if (!input || !output || !report) return invalid_argument("input, output and report must not be NULL");
+    build::OptimizeRequest request{.input = input, .output = output};
+    std::map<std::string, int64_t> switches;
+    api::OptionReader reader(options);
+    reader.integers_by_name("capability", switches);
+    reader.boolean("force", request.force);
+    reader.boolean("overwrite", request.overwrite);
+    reader.boolean("check", request.check);
+    TN_RETURN_IF_ERROR(reader.finish());
+    TN_ASSIGN_OR_RETURN(request.capabilities, read_capabilities(switches));
+    TN_ASSIGN_OR_RETURN(const std::string text, build::optimize_file(request));
+    *report = api::copy_text(text);
+    return {};
+  });
+}
+
+tn_status* tn_capabilities_json(char** json) {
+  return api::guarded([&]() -> Status {
+    if (!json) return invalid_argument("json must not be NULL");
+    *json = api::copy_text(build::capabilities_json());
+    return {};
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,180 @@
+#include "build/optimize_file.h"
+
+#include <chrono>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/file.h"
+#include "wire/onnx_write.h"
+
+namespace tenon::build {
+
+namespace {
+
+using Json = nlohmann::json;
+namespace fs = std::filesystem;
+
+Json changes_json(const ChangeLog& log) {
+  Json changes = Json::array();
+  for (const Patch::Change& change : log.changes)
+    changes.push_back({{"rule", change.label},
+                       {"node", change.root},
+                       {"reason", change.reason},
+                       {"removed", change.removed},
+                       {"added", change.added}});
+  return changes;
+}
+
+void collect_locations(const wire::TensorProto& tensor, std::set<std::string>& locations) {
+  if (!tensor.is_external) return;
+  for (const wire::StringEntry& entry : tensor.external_data)
+    if (entry.key == "location") locations.emplace(entry.value);
+}
+
+// The files beside the model that hold its weights.
+std::set<std::string> data_files(const wire::Graph& graph) {
+  std::set<std::string> locations;
+  for (const wire::TensorProto& tensor : graph.initializers) collect_locations(tensor, locations);
+  for (const wire::Node& node : graph.nodes)
+    for (const wire::Attribute& attribute : node.attributes) {
+      for (const wire::TensorProto& tensor : attribute.tensors) collect_locations(tensor, locations);
+      for (const auto& body : attribute.graphs) locations.merge(data_files(*body));
+    }
+  return locations;
+}
+
+bool is_same_file(const std::string& a, const std::string& b) {
+  std::error_code problem;
+  return fs::equivalent(a, b, problem) && !problem;
+}
+
+fs::path folder_of(const std::string& path) {
+  const fs::path folder = fs::path(path).parent_path();
+  return folder.empty() ? fs::path(".") : folder;
+}
+
+const char* copied_text(Copied copied) { return copied == Copied::Reflink ? "reflink" : "copy"; }
+
+class Optimizing {
+ public:
+  explicit Optimizing(const OptimizeRequest& request) : request_(request) {}
+
+  Result<Json> run() {
+    const auto started = std::chrono::steady_clock::now();
+    report_["input"] = request_.input;
+    report_["output"] = request_.output;
+    TN_RETURN_IF_ERROR(check_output());
+    TN_ASSIGN_OR_RETURN(model_, open_file(request_.input));
+    TN_RETURN_IF_ERROR(optimize());
+    report_["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    return std::move(report_);
+  }
+
+ private:
+  Status check_output() const {
+    if (request_.check || request_.overwrite) return {};
+    std::error_code problem;
+    if (!fs::exists(fs::symlink_status(request_.output, problem))) return {};
+    return invalid_argument("'{}' exists; add --overwrite to replace it", request_.output);
+  }
+
+  Status optimize() {
+    const size_t nodes = model_->wire.graph.nodes.size();
+    report_["changes"] = Json::array();
+    if (!request_.force) {
+      TN_ASSIGN_OR_RETURN(const bool is_done, is_stamped_as_done(model_->wire, model_->bytes, model_->external.get(),
+                                                                 request_.capabilities));
+      if (is_done) return leave("stamp", nodes);
+    }
+    TN_RETURN_IF_ERROR(import_opened(*model_));
+    TN_ASSIGN_OR_RETURN(const OptimizedModel optimized, optimize_model(*model_, request_.capabilities));
+    report_["changes"] = changes_json(optimized.log);
+    if (!optimized.changed && !request_.force) return leave("no pass changes it", nodes);
+    report_["nodes"] = {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}};
+    report_["status"] = request_.check ? "would change" : "optimized";
+    report_["written"] = request_.check ? "nothing" : "model";
+    if (request_.check) return {};
+    TN_RETURN_IF_ERROR(take_data_files_along(optimized.exported.model.graph));
+    auto writer = wire::encode_model(optimized.exported.model);
+    if (!writer.ok()) return std::move(writer).status().in(request_.output);
+    return write_file_atomically(request_.output, writer->pieces());
+  }
+
+  // Nothing is to be done to the model.
+  Status leave(const char* evidence, size_t nodes) {
+    report_["status"] = "already normalized";
+    report_["evidence"] = evidence;
+    report_["nodes"] = {{"before", nodes}, {"after", nodes}};
+    if (request_.check || is_same_file(request_.input, request_.output)) {
+      report_["written"] = "nothing";
+      return {};
+    }
+    TN_RETURN_IF_ERROR(take_data_files_along(model_->wire.graph));
+    TN_ASSIGN_OR_RETURN(const Copied copied, copy_file_atomically(request_.input, request_.output));
+    report_["written"] = copied_text(copied);
+    return {};
+  }
+
+  // In its own folder the output refers to the data files of the input; elsewhere it needs them there, and first.
+  Status take_data_files_along(const wire::Graph& graph) {
+    Json files = Json::array();
+    const fs::path from = folder_of(request_.input), to = folder_of(request_.output);
+    const bool is_same_folder = is_same_file(from.string(), to.string());
+    for (const std::string& location : data_files(graph)) {
+      Json file = {{"name", location}, {"written", "nothing"}};
+      if (!is_same_folder) {
+        std::error_code problem;
+        if (!request_.overwrite && fs::exists(fs::symlink_status(to / location, problem)))
+          return invalid_argument(
+              "'{}' exists, and the model needs a data file of this name there; choose another "
+              "folder, or add --overwrite to replace it",
+              (to / location).string());
+        fs::create_directories((to / location).parent_path(), problem);
+        TN_ASSIGN_OR_RETURN(const Copied copied,
+                            copy_file_atomically((from / location).string(), (to / location).string()));
+        file["written"] = copied_text(copied);
+      }
+      files.push_back(std::move(file));
+    }
+    report_["data_files"] = std::move(files);
+    return {};
+  }
+
+  const OptimizeRequest& request_;
+  std::shared_ptr<ImportedModel> model_;
+  Json report_;
+};
+
+}  // namespace
+
+Result<std::string> optimize_file(const OptimizeRequest& request) {
+  TN_ASSIGN_OR_RETURN(const Json report, Optimizing(request).run());
+  return report.dump();
+}
+
+std::string report_of(const OptimizedModel& optimized) {
+  return Json{{"status", optimized.changed ? "optimized" : "already normalized"},
+              {"nodes", {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}}},
+              {"changes", changes_json(optimized.log)}}
+      .dump();
+}
+
+std::string capabilities_json() {
+  Json list = Json::array();
+  for (const CapabilityInfo& info : all_capabilities()) {
+    Json rules = Json::array();
+    for (const Phase& phase : pipeline())
+      for (const Pass& pass : phase.passes)
+        if (pass.capability == info.id) rules.push_back(pass.rule.name);
+    list.push_back({{"name", info.name},
+                    {"group", info.group},
+                    {"default", info.default_state == CapabilityInfo::Default::On},
+                    {"exact", info.exactness == Exactness::Exact},
+                    {"description", info.description},
+                    {"rules", rules}});
+  }
+  return list.dump();
+}
+
+}  // namespace tenon::build

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+
+#include "base/status.h"
+#include "passes/optimize_model.h"
+
+namespace tenon::build {
+
+struct OptimizeRequest {
+  std::string input;
+  std::string output;  // may be the input
+  CapabilitySet capabilities = CapabilitySet::defaults();
+  bool force = false;      // does the work even where the stamp says that it is done
+  bool overwrite = false;  // an output that exists
+  bool check = false;      // says what would be done, and writes nothing
+};
+
+// Takes a model file through the passes. The report is one JSON object:
+//   status      "optimized", "already normalized", or with check "would change"
+//   evidence    of what is already normalized: "stamp" or "no pass changes it"
+//   input, output, written ("model", "reflink", "copy" or "nothing"), data_files: the external data the output refers
+//   to nodes       {before, after} changes     [{rule, node, reason, removed, added}] seconds
+Result<std::string> optimize_file(const OptimizeRequest& request);
+
+// What the passes did to a model in memory: {status, nodes, changes} as above.
+std::string report_of(const OptimizedModel& optimized);
+
+// Every capability: a JSON list of {name, group, default, exact, description, rules}.
+std::string capabilities_json();
+
+}  // namespace tenon::build

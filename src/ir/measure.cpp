@@ -1,0 +1,63 @@
+#include "ir/measure.h"
+
+#include <algorithm>
+
+namespace tenon {
+
+namespace {
+
+// Ops that a cheaper one can stand for. What all others weigh leaves room below and above.
+int64_t weight_of(OpId op) {
+  switch (op) {
+    case OpId::Pow:
+      return 10;
+    case OpId::Div:
+      return 9;
+    default:
+      return 8;
+  }
+}
+
+}  // namespace
+
+Measure& Measure::operator+=(const Measure& other) {
+  work += other.work;
+  folding += other.folding;
+  operands += other.operands;
+  constants += other.constants;
+  return *this;
+}
+
+Measure& Measure::operator-=(const Measure& other) {
+  work -= other.work;
+  folding -= other.folding;
+  operands -= other.operands;
+  constants -= other.constants;
+  return *this;
+}
+
+Measure measure_of(const Graph& graph, const GraphNode& node) {
+  Measure m;
+  const bool folds = std::ranges::all_of(node.outputs, [&](ValueId v) { return v == kNone || graph.value(v).folds; });
+  if (folds)
+    m.folding = 1;
+  else
+    m.work = weight_of(node.op);
+  m.operands = std::ranges::count_if(node.inputs, [](ValueId v) { return v != kNone; });
+  for (const auto& body : node.bodies)
+    for (const GraphNode& inner : body->nodes()) m += measure_of(*body, inner);
+  return m;
+}
+
+Measure change_by(const Patch& patch) {
+  const Graph& graph = patch.graph();
+  Measure change;
+  for (NodeId id : patch.new_nodes()) change += measure_of(graph, graph.node(id));
+  for (NodeId id : patch.dying_nodes()) change -= measure_of(graph, graph.node(id));
+  // A constant that nobody reads any more.
+  for (const auto& [old, existing] : patch.forwarded())
+    if (graph.value(old).constant != kNone) --change.constants;
+  return change;
+}
+
+}  // namespace tenon

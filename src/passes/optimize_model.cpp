@@ -1,0 +1,109 @@
+#include "passes/optimize_model.h"
+
+#include <algorithm>
+#include <set>
+
+#include "onnx/export_objection.h"
+#include "passes/fingerprint.h"
+#include "passes/stamp.h"
+#include "weights/source_names.h"
+
+namespace tenon {
+
+namespace {
+
+// Calls whose bodies can be written in the versions of the model become the nodes of their bodies.
+void inline_functions(const ImportedModel& model, Graph& graph, ChangeLog& log) {
+  std::map<GroupId, std::vector<NodeId>> calls;
+  for (const GraphNode& node : graph.nodes()) {
+    for (const auto& body : node.bodies) inline_functions(model, *body, log);
+    GroupId group = node.group;
+    if (group == kNone || graph.group(group).call == kNone) continue;
+    while (graph.group(group).call != kNone) group = graph.group(group).call;
+    calls[group].push_back(node.id);
+  }
+  for (const auto& [call, nodes] : calls) {
+    const wire::Node& wire = *graph.group(call).wire;
+    const std::string name = readable_name(wire);
+    if (!can_be_spelled(model, graph, nodes)) {
+      log.misses.push_back(
+          {"inline_functions", name, "the op versions that the model imports cannot express its body"});
+      continue;
+    }
+    Patch::Change change;
+    change.label = "inline_functions";
+    change.reason = "a call is written as the nodes of its function";
+    change.root = name;
+    change.removed = {fmt::format("{} '{}'", wire.op_type, name)};
+    for (NodeId id : nodes) change.added.emplace_back(op_def(graph.node(id).op).name);
+    log.changes.push_back(std::move(change));
+    graph.touch(call);
+  }
+}
+
+void collect_calls(const std::vector<wire::Node>& nodes, std::set<std::string>& called);
+
+void collect_calls(const wire::Graph& graph, std::set<std::string>& called) { collect_calls(graph.nodes, called); }
+
+void collect_calls(const std::vector<wire::Node>& nodes, std::set<std::string>& called) {
+  for (const wire::Node& node : nodes) {
+    called.insert(function_key(canonical_domain(node.domain), node.op_type, node.overload));
+    for (const wire::Attribute& a : node.attributes)
+      for (const auto& body : a.graphs) collect_calls(*body, called);
+  }
+}
+
+void remove_unused_functions(wire::Model& model) {
+  std::set<std::string> called, seen;
+  collect_calls(model.graph, called);
+  // What is called by what is called, and so on.
+  while (seen.size() != called.size()) {
+    seen = called;
+    for (const wire::Function& f : model.functions)
+      if (seen.contains(function_key(canonical_domain(f.domain), f.name, f.overload))) collect_calls(f.nodes, called);
+  }
+  std::erase_if(model.functions, [&](const wire::Function& f) {
+    return !called.contains(function_key(canonical_domain(f.domain), f.name, f.overload));
+  });
+}
+
+void put_stamp(ExportedModel& exported, const Stamp& stamp) {
+  auto& metadata = exported.model.metadata;
+  const auto entry = exported.memory.messages.make_entry(kStampKey, stamp_text(stamp));
+  const auto it = std::ranges::find(metadata, kStampKey, &wire::StringEntry::key);
+  if (it == metadata.end())
+    metadata.push_back(entry);
+  else
+    *it = entry;
+}
+
+}  // namespace
+
+Result<OptimizedModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities) {
+  OptimizedModel optimized;
+  Graph graph = model.graph.clone();
+  if (capabilities.has(Capability::InlineFunctions)) inline_functions(model, graph, optimized.log);
+  const RewriteOptions options{.objection = export_objection(model), .must_descend = true};
+  TN_RETURN_IF_ERROR(run_passes(graph, capabilities, optimized.log, options));
+  TN_ASSIGN_OR_RETURN(optimized.exported, export_model(model, graph, {.normal_form = true}));
+  wire::Model& out = optimized.exported.model;
+  if (capabilities.has(Capability::RemoveUnused)) remove_unused_functions(out);
+  optimized.nodes_before = model.wire.graph.nodes.size();
+  optimized.nodes_after = out.graph.nodes.size();
+  TN_ASSIGN_OR_RETURN(const Hash128 before, fingerprint(model.wire, model.bytes, model.external.get()));
+  TN_ASSIGN_OR_RETURN(const Hash128 after, fingerprint(out, model.bytes, model.external.get()));
+  optimized.changed = before != after;
+  put_stamp(optimized.exported, {pass_set_version(), capabilities, after});
+  return optimized;
+}
+
+Result<bool> is_stamped_as_done(const wire::Model& model, const std::shared_ptr<const void>& bytes,
+                                wire::ExternalData* external, const CapabilitySet& capabilities) {
+  const auto stamp = read_stamp(model);
+  // Where more rules found nothing, fewer find nothing either.
+  if (!stamp || stamp->passes != pass_set_version() || !stamp->capabilities.contains(capabilities)) return false;
+  TN_ASSIGN_OR_RETURN(const Hash128 content, fingerprint(model, bytes, external));
+  return content == stamp->content;
+}
+
+}  // namespace tenon

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "onnx/export.h"
+#include "passes/capability.h"
+#include "passes/pipeline.h"
+
+namespace tenon {
+
+// An ONNX model after the passes.
+struct OptimizedModel {
+  // Whether anything is to be written. False: the file is what the passes would make of it, apart from the stamp.
+  bool changed = false;
+  ExportedModel exported;  // with the stamp; refers to the imported model
+  ChangeLog log;
+  size_t nodes_before = 0, nodes_after = 0;  // of the top graph, as ONNX has them
+};
+
+// Takes the model through the passes that are switched on and writes it as ONNX again, in the op versions that it
+// imports. No weight is read.
+Result<OptimizedModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities);
+
+// Whether the stamp in a model says, and rightly, that these passes would change nothing. Looks at the model's messages
+// and small constants only. external: as for fingerprint().
+Result<bool> is_stamped_as_done(const wire::Model& model, const std::shared_ptr<const void>& bytes,
+                                wire::ExternalData* external, const CapabilitySet& capabilities);
+
+}  // namespace tenon

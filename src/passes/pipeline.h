@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "ir/rewrite.h"
+#include "passes/capability.h"
+
+namespace tenon {
+
+// A rule and the capability that switches it.
+struct Pass {
+  Capability capability;
+  Rule rule;
+  std::string_view reason;  // why it stands where it stands
+};
+
+// Passes that run together until none of them finds anything. A later phase runs together with all before it.
+struct Phase {
+  std::string_view name;
+  std::vector<Pass> passes;
+};
+const std::vector<Phase>& pipeline();
+
+// Takes a graph through the pipeline, with the passes that are switched on.
+Status run_passes(Graph& graph, const CapabilitySet& capabilities, ChangeLog& log, const RewriteOptions& options = {});
+
+}  // namespace tenon

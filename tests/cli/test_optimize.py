@@ -1,0 +1,221 @@
+"""tenon optimize."""
+
+import os
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from . import models
+from .conftest import CANNOT_LOAD, DONE, FAILED, USAGE
+
+
+@pytest.fixture
+def detour(tmp_path):
+    """y = relu(x @ w) with an Identity, a shape that is known and a node that nothing needs."""
+    nodes = [
+        helper.make_node("Identity", ["x"], ["x1"], "same"),
+        helper.make_node("Shape", ["x1"], ["shape"], "shape of x"),
+        helper.make_node("Reshape", ["x1", "shape"], ["x2"], "as it was"),
+        helper.make_node("MatMul", ["x2", "w"], ["product"], "multiply"),
+        helper.make_node("Exp", ["product"], ["unused"], "for nothing"),
+        helper.make_node("Relu", ["product"], ["y"], "cut"),
+    ]
+    path = tmp_path / "detour.onnx"
+    models.save(path, nodes, [models.tensor("x", [3, 4])], [models.tensor("y", [3, 2])],
+                models.weights_of({"w": (4, 2), "nobody's": (5,)}))
+    return path
+
+
+def results(path):
+    session = onnxruntime.InferenceSession(os.fspath(path))
+    x = np.arange(12, dtype=np.float32).reshape(3, 4) - 5
+    return session.run(None, {"x": x})[0]
+
+
+def nodes_of(path):
+    return [node.op_type for node in onnx.load(path).graph.node]
+
+
+def test_the_result_is_beside_the_model(tenon, detour):
+    result = tenon("optimize", "-m", "detour.onnx")
+    assert (result.code, result.err) == (DONE, "")
+    assert "detour_opt.onnx: 2 nodes, before 6" in result.out
+    written = detour.with_name("detour_opt.onnx")
+    assert nodes_of(written) == ["MatMul", "Relu"]
+    model = onnx.load(written)
+    onnx.checker.check_model(model, full_check=True)
+    assert [tensor.name for tensor in model.graph.initializer] == ["w"]
+    assert [info.name for info in model.graph.value_info] == ["product"]
+    assert [d.dim_value for d in model.graph.value_info[0].type.tensor_type.shape.dim] == [3, 2]
+    np.testing.assert_array_equal(results(written), results(detour))
+
+
+def test_the_second_run_finds_nothing_to_do(tenon, detour):
+    tenon("optimize", "-m", "detour.onnx", "-o", "once.onnx")
+    before = detour.with_name("once.onnx").stat()
+    result = tenon("optimize", "-m", "once.onnx", "-o", "once.onnx", "--overwrite")
+    assert result.code == DONE
+    assert result.out == "already normalized: once.onnx (by its stamp)\n"
+    after = detour.with_name("once.onnx").stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+def test_a_run_that_is_forced_writes_the_same_bytes(tenon, detour):
+    tenon("optimize", "-m", "detour.onnx", "-o", "once.onnx")
+    result = tenon("optimize", "-m", "once.onnx", "-o", "twice.onnx", "--force", "--format", "json")
+    assert result.json["changes"] == []
+    assert detour.with_name("once.onnx").read_bytes() == detour.with_name("twice.onnx").read_bytes()
+
+
+def test_a_model_without_a_stamp_can_be_normal(tenon, detour):
+    tenon("optimize", "-m", "detour.onnx", "-o", "once.onnx")
+    model = onnx.load(detour.with_name("once.onnx"))
+    del model.metadata_props[:]
+    onnx.save(model, detour.with_name("bare.onnx"))
+    report = tenon("optimize", "-m", "bare.onnx", "-o", "copy.onnx", "--format", "json").json
+    assert (report["status"], report["evidence"]) == ("already normalized", "no pass changes it")
+    assert report["written"] in ("copy", "reflink")
+    assert detour.with_name("copy.onnx").read_bytes() == detour.with_name("bare.onnx").read_bytes()
+
+
+@pytest.mark.parametrize("edit", ["node", "weight values", "metadata", "declaration"])
+def test_a_stamp_counts_only_for_what_it_was_made_for(tenon, detour, edit):
+    tenon("optimize", "-m", "detour.onnx", "-o", "once.onnx")
+    path = detour.with_name("once.onnx")
+    model = onnx.load(path)
+    if edit == "node":
+        model.graph.node.insert(0, helper.make_node("Identity", ["x"], ["copy of x"]))
+        model.graph.node[1].input[0] = "copy of x"
+    elif edit == "weight values":
+        tensor = numpy_helper.from_array(np.full((4, 2), 3, np.float32), "w")
+        model.graph.initializer[0].CopyFrom(tensor)
+    elif edit == "metadata":
+        model.metadata_props.add(key="author", value="somebody")
+    else:
+        del model.graph.value_info[:]
+    onnx.save(model, path)
+    report = tenon("optimize", "-m", "once.onnx", "-o", "twice.onnx", "--format", "json").json
+    # The weight is small enough for rules to ask about, so the stamp does not cover other values of it.
+    expected = {"node": ("optimized", None), "weight values": ("already normalized", "no pass changes it"),
+                "metadata": ("already normalized", "stamp"), "declaration": ("optimized", None)}
+    assert (report["status"], report.get("evidence")) == expected[edit]
+
+
+def test_checking_writes_nothing(tenon, detour, tmp_path):
+    result = tenon("optimize", "-m", "detour.onnx", "--check")
+    assert result.code == DONE
+    assert "would be 2 nodes, before 6; nothing was written" in result.out
+    assert os.listdir(tmp_path) == ["detour.onnx"]
+
+
+def test_explaining_names_rule_node_and_reason(tenon, detour):
+    result = tenon("optimize", "-m", "detour.onnx", "--explain")
+    assert "remove_identity  same: it hands on its only operand\n    removed Identity 'same'\n" in result.out
+    assert "remove_unused  for nothing: no output depends on it" in result.out
+
+
+def test_capabilities_can_be_listed_and_switched(tenon, detour):
+    names = [item["name"] for item in tenon("optimize", "--list-capabilities", "--format", "json").json]
+    assert "remove-no-ops" in names
+    assert "remove-no-ops" in tenon("optimize", "--list-capabilities").out
+    tenon("optimize", "-m", "detour.onnx", "-o", "kept.onnx", "--disable", "remove-no-ops")
+    assert "Identity" in nodes_of(detour.with_name("kept.onnx"))
+    # More can be done than the stamp says.
+    report = tenon("optimize", "-m", "kept.onnx", "-o", "all.onnx", "--format", "json").json
+    assert report["status"] == "optimized"
+
+
+def external(path, folder, nodes=("Identity", "Relu")):
+    w = np.arange(4096, dtype=np.float32)
+    names = ["x", *(f"v{i}" for i in range(len(nodes)))]
+    made = [helper.make_node(op, [names[i]], [names[i + 1]]) for i, op in enumerate(nodes)]
+    made.append(helper.make_node("Add", [names[-1], "w"], ["y"]))
+    graph = helper.make_graph(made, "g", [models.tensor("x", [4096])], [models.tensor("y", [4096])],
+                              [numpy_helper.from_array(w, "w")])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    folder.mkdir(exist_ok=True)
+    onnx.save(model, folder / path, save_as_external_data=True, location="weights.data", size_threshold=1024)
+
+
+def test_external_data_stays_where_it_is(tenon, tmp_path):
+    external("m.onnx", tmp_path / "here")
+    inode = (tmp_path / "here/weights.data").stat().st_ino
+    report = tenon("optimize", "-m", "here/m.onnx", "--format", "json").json
+    assert report["data_files"] == [{"name": "weights.data", "written": "nothing"}]
+    assert sorted(os.listdir(tmp_path / "here")) == ["m.onnx", "m_opt.onnx", "weights.data"]
+    assert (tmp_path / "here/weights.data").stat().st_ino == inode
+    assert nodes_of(tmp_path / "here/m_opt.onnx") == ["Relu", "Add"]
+
+
+@pytest.mark.parametrize("nodes", [("Identity", "Relu"), ("Relu",)])
+def test_external_data_goes_along_to_another_folder(tenon, tmp_path, nodes):
+    external("m.onnx", tmp_path / "here", nodes)
+    (tmp_path / "there").mkdir()
+    report = tenon("optimize", "-m", "here/m.onnx", "-o", "there/n.onnx", "--format", "json").json
+    assert report["data_files"][0]["written"] in ("copy", "reflink")
+    assert (tmp_path / "there/weights.data").read_bytes() == (tmp_path / "here/weights.data").read_bytes()
+    session = onnxruntime.InferenceSession(os.fspath(tmp_path / "there/n.onnx"))
+    y, = session.run(None, {"x": np.zeros(4096, np.float32)})
+    np.testing.assert_array_equal(y, np.arange(4096))
+
+
+def test_data_that_is_there_is_not_replaced(tenon, tmp_path):
+    external("m.onnx", tmp_path / "here")
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there/weights.data").write_bytes(b"somebody else's")
+    result = tenon("optimize", "-m", "here/m.onnx", "-o", "there/n.onnx")
+    assert result.code == FAILED
+    assert "weights.data" in result.err
+    assert (tmp_path / "there/weights.data").read_bytes() == b"somebody else's"
+    assert not (tmp_path / "there/n.onnx").exists()
+
+
+def test_mistakes_have_their_exit_codes(tenon, detour, tmp_path):
+    assert tenon("optimize").code == USAGE
+    assert tenon("optimize", "-m", "detour.onnx", "--enable", "no-such-thing").code == USAGE
+    both = tenon("optimize", "-m", "detour.onnx", "--enable", "remove-no-ops", "--disable", "remove-no-ops")
+    assert both.code == USAGE
+    assert tenon("optimize", "-m", "missing.onnx").code == CANNOT_LOAD
+    (tmp_path / "broken.onnx").write_bytes(b"\xff\xff\xff")
+    assert tenon("optimize", "-m", "broken.onnx").code == CANNOT_LOAD
+    (tmp_path / "detour_opt.onnx").write_bytes(b"mine")
+    existing = tenon("optimize", "-m", "detour.onnx")
+    assert existing.code == FAILED and "--overwrite" in existing.err
+    assert (tmp_path / "detour_opt.onnx").read_bytes() == b"mine"
+    own = tenon("optimize", "-m", "detour.onnx", "-o", "detour.onnx")
+    assert own.code == FAILED and "--overwrite" in own.err
+
+
+def test_constant_nodes_with_large_values_become_initializers(tenon, tmp_path):
+    value = numpy_helper.from_array(np.arange(1000, dtype=np.float32), "inside")
+    nodes = [helper.make_node("Constant", [], ["table"], value=value), helper.make_node("Add", ["x", "table"], ["y"])]
+    models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [1000])], [models.tensor("y", [1000])], [])
+    tenon("optimize", "-m", "m.onnx")
+    graph = onnx.load(tmp_path / "m_opt.onnx").graph
+    assert [node.op_type for node in graph.node] == ["Add"]
+    assert [tensor.name for tensor in graph.initializer] == ["table"]
+    np.testing.assert_array_equal(numpy_helper.to_array(graph.initializer[0]), np.arange(1000))
+
+
+def test_functions_become_nodes(tenon, tmp_path):
+    function = helper.make_function("own", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])],
+                                    [helper.make_opsetid("", 21)])
+    unused = helper.make_function("own", "Never", ["a"], ["b"], [helper.make_node("Neg", ["a"], ["b"])],
+                                  [helper.make_opsetid("", 21)])
+    graph = helper.make_graph([helper.make_node("Twice", ["x"], ["y"], domain="own")], "g",
+                              [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2])])
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("own", 1)]
+    onnx.save(helper.make_model(graph, functions=[function, unused], opset_imports=opsets, ir_version=10),
+              tmp_path / "f.onnx")
+    tenon("optimize", "-m", "f.onnx")
+    model = onnx.load(tmp_path / "f_opt.onnx")
+    assert [node.op_type for node in model.graph.node] == ["Add"]
+    assert len(model.functions) == 0
+    tenon("optimize", "-m", "f.onnx", "-o", "calls.onnx", "--disable", "inline-functions")
+    model = onnx.load(tmp_path / "calls.onnx")
+    assert [node.op_type for node in model.graph.node] == ["Twice"]
+    assert [f.name for f in model.functions] == ["Twice"]

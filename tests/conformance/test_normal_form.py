@@ -1,0 +1,12 @@
+"""The normal form of a model is reached in one run, computes the same, and stays as it is."""
+
+import pytest
+
+from conformance.normal_form import load_collection, run_normal_form
+from conformance.respelling import COLLECTIONS
+
+
+@pytest.mark.parametrize("collection", COLLECTIONS)
+def test_the_normal_form_is_a_fixpoint_that_computes_the_same(collection):
+    failures = run_normal_form(load_collection(collection))
+    assert not failures, "\n".join(f"{name}: {text}" for name, text in failures.items())
