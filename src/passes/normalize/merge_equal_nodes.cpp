@@ -30,7 +30,7 @@ ValueId rarest_operand(const Graph& graph, const GraphNode& node) {
 Attempt match_equal_node(Graph& graph, NodeId root) {
   const GraphNode& node = graph.node(root);
   const OpDef& def = op_def(node.op);
-  if (!def.deterministic || def.has_bodies || node.op == OpId::Unsupported || node.op == OpId::External)
+  if (!def.deterministic || def.has_bodies() || node.op == OpId::Unsupported || node.op == OpId::External)
     return Attempt::none();
   const ValueId operand = rarest_operand(graph, node);
   if (operand == kNone) return Attempt::none();
