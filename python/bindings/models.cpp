@@ -4,7 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
-#include <tenon/respelled.hpp>
 
 #include "bindings.h"
 

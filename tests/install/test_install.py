@@ -46,5 +46,18 @@ def test_pkg_config(installed, tmp_path, package, compiler, source):
     assert run(program) == VERSION
 
 
+def test_every_header_can_be_included_alone(installed, tmp_path):
+    folder = installed / "include"
+    headers = sorted(path.relative_to(folder) for path in folder.rglob("*.h*"))
+    assert {path.name for path in headers} == {path.name for path in (ROOT / "include" / "tenon").iterdir()}
+    for header in headers:
+        # Twice: including it again changes nothing.
+        source = tmp_path / f"{header.stem}.cpp"
+        source.write_text(f"#include <{header}>\n#include <{header}>\n")
+        run("g++", "-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror", f"-I{folder}", source)
+    everything = (folder / "tenon" / "tenon.hpp").read_text()
+    assert all(f'"{path}"' in everything for path in headers if path.suffix == ".hpp" and path.name != "tenon.hpp")
+
+
 def test_installed_command_needs_no_environment(installed):
     assert VERSION in run(installed / "bin" / "tenon", "--version", env={})
