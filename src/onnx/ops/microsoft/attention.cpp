@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "onnx/node_draft.h"
 #include "onnx/ops/any_rank.h"
 #include "onnx/ops/constant_numbers.h"
 #include "onnx/ops/microsoft/emit.h"
@@ -232,6 +233,7 @@ void rotate(ImportNode& n, Pieces& p, int64_t heads, int64_t rotated) {
   RotaryEmbeddingParams params;
   params.num_heads = heads;
   params.rotary_embedding_dim = rotated;
+  params.heads_from_cache = true;  // as the op of its own has it; all the same where the heads are given
   const DType dtype = n.type(p.q).dtype;
   const ValueId cosines = emit::cast(n, emit::plain(n, OpId::Cos, angles), dtype);
   const ValueId sines = emit::cast(n, emit::plain(n, OpId::Sin, angles), dtype);
@@ -282,9 +284,23 @@ void import_quantized_attention(ImportNode& n) {
   import_projected(n, projected, n.input(5), n.input(8), kNone, kNone);
 }
 
+// Attention as these ops have it, without their masks of integers and their buffers.
+bool write_multi_head_attention(NodeDraft& d) {
+  const auto& p = d.params<AttentionParams>();
+  if (!p.whole_mask || !p.q_num_heads) return false;
+  d.attributes.clear();
+  d.set_int("num_heads", *p.q_num_heads);
+  if (p.is_causal) d.set_int("unidirectional", 1);
+  if (p.scale) d.set_float("scale", *p.scale);
+  d.inputs.resize(6, kNone);
+  d.inputs = {d.inputs[0], d.inputs[1], d.inputs[2], kNone, kNone, d.inputs[3], d.inputs[4], d.inputs[5]};
+  return true;
+}
+
 }  // namespace
 
 void map_microsoft_attention(OnnxMap& map) {
+  map.way_back(OpId::Attention, kMicrosoftDomain, "MultiHeadAttention", write_multi_head_attention);
   map.custom(kMicrosoftDomain, "Attention", OpId::Attention, import_attention);
   map.custom(kMicrosoftDomain, "QAttention", OpId::Attention, import_quantized_attention);
   map.custom(kMicrosoftDomain, "MultiHeadAttention", OpId::Attention, import_multi_head_attention);
