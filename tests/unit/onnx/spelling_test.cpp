@@ -119,18 +119,30 @@ TEST(Spelling, WritesTreesAsTheTableOfTheirVersion) {
 }
 
 TEST(Spelling, WritesEachNodeThatOneBecame) {
-  ModelMaker maker(11);
-  maker.input("x", {2, 3, 4}).output("y", {2, 3, 4});
-  maker.node("Softmax", {"x"}, {"y"}, {maker.messages.make_int("axis", 1)}, "soft");
+  ModelMaker maker(6);
+  maker.input("x", {2, 3, 4}).input("b", {3}).output("y", {2, 3, 4});
+  wire::MessageBuilder& m = maker.messages;
+  maker.node("Add", {"x", "b"}, {"y"}, {m.make_int("broadcast", 1), m.make_int("axis", 1)}, "sum");
   const ExportedModel written = exported(*maker.read(), {.respell = true});
-  std::vector<std::string_view> ops;
-  for (const wire::Node& node : written.model.graph.nodes) ops.push_back(node.op_type);
-  EXPECT_THAT(ops, ElementsAre("Flatten", "Softmax", "Shape", "Reshape"));
-  EXPECT_EQ(written.model.graph.nodes[0].name, "soft");
-  EXPECT_EQ(written.model.graph.nodes[3].name, "soft_3");
-  EXPECT_EQ(written.model.graph.nodes[3].outputs[0], "y");
-  // Version 11 has no allowzero, and no extent is 0.
-  EXPECT_THAT(written.model.graph.nodes[3].attributes, IsEmpty());
+  ASSERT_EQ(written.model.graph.nodes.size(), 2u);
+  EXPECT_EQ(written.model.graph.nodes[0].op_type, "Unsqueeze");
+  EXPECT_EQ(written.model.graph.nodes[0].name, "sum");
+  EXPECT_EQ(written.model.graph.nodes[1].op_type, "Add");
+  EXPECT_EQ(written.model.graph.nodes[1].name, "sum_1");
+  EXPECT_EQ(written.model.graph.nodes[1].outputs[0], "y");
+}
+
+// Before version 13 it becomes Flatten, Softmax, Shape and Reshape. The last one is written as what was read, and
+// covers the others. A Reshape that keeps extents of 0 has no other form there.
+TEST(Spelling, CoversTheNodesBeforeOne) {
+  for (const char* op : {"Softmax", "LogSoftmax", "Hardmax"}) {
+    ModelMaker maker(11);
+    maker.input("x", {2, 0, 4}).output("y", {2, 0, 4});
+    maker.node(op, {"x"}, {"y"}, {maker.messages.make_int("axis", 1)}, "soft");
+    const auto model = maker.read();
+    EXPECT_EQ(model->graph.node_count(), 4u);
+    EXPECT_THAT(respelled(maker), ElementsAre(std::string("y = ") + op + "(x) axis=1"));
+  }
 }
 
 TEST(Spelling, AvoidsNamesThatMeanAFunctionOfTheModel) {

@@ -284,7 +284,7 @@ void import_quantized_attention(ImportNode& n) {
   import_projected(n, projected, n.input(5), n.input(8), kNone, kNone);
 }
 
-// Attention as these ops have it, without their masks of integers and their buffers.
+// Attention as these ops have it. The node that makes numbers of a mask of integers is covered.
 bool write_multi_head_attention(NodeDraft& d) {
   const auto& p = d.params<AttentionParams>();
   if (!p.whole_mask || !p.q_num_heads) return false;
@@ -293,7 +293,13 @@ bool write_multi_head_attention(NodeDraft& d) {
   if (p.is_causal) d.set_int("unidirectional", 1);
   if (p.scale) d.set_float("scale", *p.scale);
   d.inputs.resize(6, kNone);
-  d.inputs = {d.inputs[0], d.inputs[1], d.inputs[2], kNone, kNone, d.inputs[3], d.inputs[4], d.inputs[5]};
+  ValueId mask = kNone, added = d.inputs[3];
+  if (const GraphNode* bias = d.made_by(added, OpId::AttentionBias)) {
+    d.set_float("mask_filter_value", bias->params.get<AttentionBiasParams>().mask_filter_value);
+    mask = bias->inputs[3];
+    added = bias->inputs.size() > 4 ? bias->inputs[4] : kNone;
+  }
+  d.inputs = {d.inputs[0], d.inputs[1], d.inputs[2], kNone, mask, added, d.inputs[4], d.inputs[5]};
   return true;
 }
 
