@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import tenon
 
 ROOT = Path(__file__).resolve().parents[2]
 CONSUMER = Path(__file__).parent / "consumer"
@@ -61,3 +62,24 @@ def test_every_header_can_be_included_alone(installed, tmp_path):
 
 def test_installed_command_needs_no_environment(installed):
     assert VERSION in run(installed / "bin" / "tenon", "--version", env={})
+
+
+SYSTEM = re.compile(r"(libc|libm|libz|libstdc\+\+|libgcc_s|ld-linux-\w+(-\d+)?|libpthread|libdl)\.so\.")
+
+
+def licensed_packages():
+    text = (ROOT / "cmake" / "licences.cmake").read_text()
+    return set(re.search(r"set\(licensed_packages ([^)]*)\)", text)[1].split())
+
+
+def test_the_wheel_carries_its_libraries_and_their_licences():
+    package = Path(tenon.__file__).parent
+    for library in package.glob("lib*.so.*"):
+        missing = {name for name in needed_libraries(library) if not SYSTEM.match(name) and not (package / name).exists()}
+        assert not missing, library.name
+    texts = {path.stem: path.read_text() for path in (package / "licences").iterdir()}
+    assert set(texts) == licensed_packages() | {"nanobind"} and all(texts.values())
+
+
+def test_the_installed_tree_has_the_licences(installed):
+    assert {path.stem for path in (installed / "share" / "doc" / "tenon" / "licences").iterdir()} == licensed_packages()

@@ -1,6 +1,7 @@
 // Nodes in the versions that the model imports.
 #include <gmock/gmock.h>
 
+#include "ir/patch.h"
 #include "unit/onnx/model_maker.h"
 
 namespace tenon {
@@ -143,6 +144,27 @@ TEST(Spelling, CoversTheNodesBeforeOne) {
     EXPECT_EQ(model->graph.node_count(), 4u);
     EXPECT_THAT(respelled(maker), ElementsAre(std::string("y = ") + op + "(x) axis=1"));
   }
+}
+
+TEST(Spelling, WritesCoveredNodesThatSomethingElseReads) {
+  ModelMaker maker(11);
+  maker.input("x", {2, 3, 4}).output("y", {2, 3, 4}).output("z", {2, 12});
+  maker.node("Softmax", {"x"}, {"y"}, {maker.messages.make_int("axis", 1)}, "soft");
+  maker.node("Flatten", {"x"}, {"z"}, {maker.messages.make_int("axis", 1)}, "flat");
+  const auto model = maker.read();
+  Graph& graph = model->graph;
+  std::vector<NodeId> flattened;
+  for (const GraphNode& node : graph.nodes())
+    if (node.op == OpId::Flatten) flattened.push_back(node.id);
+  ASSERT_EQ(flattened.size(), 2u);
+  Patch patch(graph, flattened[1], "share_equal_nodes");
+  patch.forward(graph.node(flattened[1]).outputs[0], graph.node(flattened[0]).outputs[0]);
+  ASSERT_TRUE(patch.apply().ok());
+  const ExportedModel written = exported(*model, {.respell = true});
+  std::vector<std::string_view> ops;
+  for (const wire::Node& node : written.model.graph.nodes) ops.push_back(node.op_type);
+  EXPECT_THAT(ops, testing::UnorderedElementsAre("Flatten", "Softmax", "Identity"));
+  EXPECT_THAT(written.kept, IsEmpty());
 }
 
 TEST(Spelling, AvoidsNamesThatMeanAFunctionOfTheModel) {
