@@ -139,8 +139,22 @@ GroupId GraphExporter::outermost(GroupId id) const {
   return id;
 }
 
+// Whether something besides the group reads a value that the file has no name for.
+bool GraphExporter::is_read_inside(GroupId id) const {
+  const auto is_outside = [&](const Use& use) {
+    if (use.kind == Use::Kind::Output) return true;
+    if (use.kind != Use::Kind::Slot && unread_.contains(use.node)) return false;
+    const GroupId reader = use.kind == Use::Kind::Slot ? use.group : graph_.node(use.node).group;
+    return reader == kNone || outermost(reader) != id;
+  };
+  for (NodeId n : group_nodes_[id])
+    for (ValueId v : graph_.node(n).outputs)
+      if (v != kNone && !graph_.value(v).in_file && std::ranges::any_of(graph_.value(v).uses, is_outside)) return true;
+  return false;
+}
+
 bool GraphExporter::is_as_read(GroupId id) const {
-  if (graph_.group(id).touched) return false;
+  if (graph_.group(id).touched || is_read_inside(id)) return false;
   for (NodeId n : group_nodes_[id])
     for (const auto& body : graph_.node(n).bodies)
       // What is inside of a call is not written, so names there do not count.

@@ -59,6 +59,7 @@ class GraphExporter {
   void remove_unneeded(wire::Graph& out);
   void put_in_order(std::vector<wire::Node>& out);
 
+  bool is_read_inside(GroupId id) const;
   bool is_as_read(GroupId id) const;
   bool reads_same_names(const Graph& body) const;
   // How the nodes are written. One that another's spelling covers is not; `missing` gets those that cannot be.
