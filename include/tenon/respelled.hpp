@@ -1,4 +1,4 @@
-// Models with every node written anew. In libtenon only.
+// Models with every node written again. In libtenon only.
 #pragma once
 
 #include <string>

@@ -21,10 +21,10 @@ std::shared_ptr<const WeightSnapshot> Session::weights() const {
 
 Status Session::check_weights(const WeightSnapshot& weights) const {
   if (weights.slots.size() != program_->weight_program.size())
-    return invalid_argument("the weights have {} slots, the model has {}", weights.slots.size(),
+    return invalid_argument("the weights have {} slots, but the model has {}", weights.slots.size(),
                             program_->weight_program.size());
   if (weights.empty_slot() < 0) return {};
-  return error(Code::NotFound, "the weights are not complete; still to be set: {}",
+  return error(Code::NotFound, "the weights are not complete; set these first: {}",
                open_weights_text(*program_, weights));
 }
 
@@ -33,7 +33,7 @@ Status Session::use_weights_together(std::vector<std::pair<Session*, std::shared
   std::ranges::sort(weights, {}, [](const auto& pair) { return pair.first; });
   for (size_t i = 0; i < weights.size(); ++i) {
     TN_RETURN_IF_ERROR(weights[i].first->check_weights(*weights[i].second));
-    if (i && weights[i].first == weights[i - 1].first) return invalid_argument("a session is named twice");
+    if (i && weights[i].first == weights[i - 1].first) return invalid_argument("the same session is given twice");
   }
   // What is replaced is freed after the locks.
   std::vector<std::unique_lock<std::mutex>> swapping, publishing;

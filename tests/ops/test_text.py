@@ -172,12 +172,12 @@ def test_tfidf_errors():
     for text, change in [
         ("ngram_indexes has 4", {"ngram_indexes": [0, 1, 2, 3]}),
         ("has the entry -1", {"ngram_indexes": [0, 1, 2, 3, -1]}),
-        ("2-grams cannot be", {"ngram_counts": [0, 4]}),
-        ("cannot be elements", {"ngram_counts": [0, 99]}),
+        ("2-grams cannot occupy", {"ngram_counts": [0, 4]}),
+        ("cannot occupy elements", {"ngram_counts": [0, 99]}),
         ("max_gram_length is 3", {"max_gram_length": 3}),
-        ("make no sense", {"min_gram_length": 0}),
-        ("mode 'X'", {"mode": "X"}),
-        ("weights are given", {"weights": [1.0]}),
-        ("not both", {"pool_strings": ["a"]}),
+        ("are not valid", {"min_gram_length": 0}),
+        ("mode is 'X'", {"mode": "X"}),
+        ("weights for", {"weights": [1.0]}),
+        ("exactly one of pool_int64s and pool_strings", {"pool_strings": ["a"]}),
     ]:
         check_error(text, "TfIdfVectorizer", [x], 9, **{**good, **change})

@@ -92,12 +92,13 @@ tn_status* tn_sessions_use_weights(tn_session* const* sessions, const tn_weights
     if (!sessions || !weights || count == 0) return invalid_argument("sessions and weights must not be NULL");
     std::vector<std::pair<Session*, std::shared_ptr<const WeightSnapshot>>> all;
     for (size_t i = 0; i < count; ++i) {
-      if (!sessions[i] || !weights[i]) return invalid_argument("session {} or its weights are NULL", i);
+      if (!sessions[i] || !weights[i]) return invalid_argument("session {} or its weights must not be NULL", i);
       const Hash128 key = sessions[i]->session->plan_key();
       if (key != weights[i]->plan_key)
-        return error(Code::Incompatible,
-                     "the weights are of another plan ({}) than the session ({}); set them from their sources instead",
-                     weights[i]->plan_key.hex(), key.hex());
+        return error(
+            Code::Incompatible,
+            "the weights belong to another plan ({}) than the session ({}); set them from their source instead",
+            weights[i]->plan_key.hex(), key.hex());
       all.emplace_back(sessions[i]->session.get(), weights[i]->snapshot);
     }
     return Session::use_weights_together(std::move(all));
