@@ -67,7 +67,7 @@ Status Regex::check_cost(size_t text_bytes) const {
   const auto instructions = static_cast<uint64_t>(program_->ProgramSize());
   if (text_bytes <= kMaxSteps / instructions) return {};
   return error(Code::ResourceLimit,
-               "matching a text of {} bytes with the pattern '{}', which has {} instructions, might take too long: cut "
+               "matching a text of {} bytes with the pattern '{}', which has {} instructions, might take too long; cut "
                "the text or simplify the pattern",
                text_bytes, shown_pattern(program_->pattern()), instructions);
 }
