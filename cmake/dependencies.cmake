@@ -7,6 +7,11 @@ find_path(TENON_FMT_INCLUDE fmt/format-inl.h REQUIRED)
 find_path(TENON_PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
 find_path(TENON_XXHASH_INCLUDE xxhash.h REQUIRED)
 find_path(TENON_CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
+# As a shared library: Debian's libre2.a holds thread-local accesses that no shared library can contain.
+find_library(TENON_RE2 NAMES libre2.so REQUIRED)
+find_path(TENON_RE2_INCLUDE re2/re2.h REQUIRED)
+find_library(TENON_UTF8PROC NAMES libutf8proc.a REQUIRED)
+find_path(TENON_UTF8PROC_INCLUDE utf8proc.h REQUIRED)
 
 # fmt compiled once and linked statically: header-only use costs three seconds per file.
 add_library(tenon_fmt OBJECT cmake/fmt_format.cpp)
@@ -15,8 +20,9 @@ target_compile_options(tenon_fmt PRIVATE -fvisibility=hidden)
 
 add_library(tenon_dependencies INTERFACE)
 target_include_directories(tenon_dependencies SYSTEM INTERFACE
-  ${TENON_FMT_INCLUDE} ${TENON_PROTOZERO_INCLUDE} ${TENON_XXHASH_INCLUDE})
-target_link_libraries(tenon_dependencies INTERFACE hwy::hwy nlohmann_json::nlohmann_json Threads::Threads ZLIB::ZLIB)
+  ${TENON_FMT_INCLUDE} ${TENON_PROTOZERO_INCLUDE} ${TENON_XXHASH_INCLUDE} ${TENON_RE2_INCLUDE} ${TENON_UTF8PROC_INCLUDE})
+target_link_libraries(tenon_dependencies INTERFACE
+  hwy::hwy nlohmann_json::nlohmann_json Threads::Threads ZLIB::ZLIB ${TENON_RE2} ${TENON_UTF8PROC})
 
 if(TENON_PYTHON OR SKBUILD)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)

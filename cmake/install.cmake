@@ -1,4 +1,4 @@
-# `cmake --install`: headers, both libraries, the command, a CMake package and pkg-config files.
+# `cmake --install`: headers, both libraries, the command, a CMake package, pkg-config files and licences.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS tenon_runtime tenon EXPORT tenonTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
@@ -6,6 +6,7 @@ install(DIRECTORY include/tenon DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MA
 if(TARGET tenon_cli)
   install(TARGETS tenon_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+tenon_install_licences(${CMAKE_INSTALL_DOCDIR}/licences)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenon)
 install(EXPORT tenonTargets NAMESPACE tenon:: DESTINATION ${package_dir})

@@ -13,14 +13,20 @@ PUBLIC = re.compile(r"tn_\w+@@TENON_0$")
 INTERNAL = re.compile(r"_Z\w+(?:\.\w+)*@@TENON_INTERNAL_[\d.]+$")
 VERSION_NODE = re.compile(r"TENON_(0|INTERNAL_[\d.]+)(@@\S+)?$")
 MUTABLE = "BbDdu"
+CONSTANT_WITH_ADDRESSES = "R"
 
 
 def symbols(library, *options):
-    """(kind, name) of every defined symbol."""
+    """(kind, name) of every defined symbol. Constants that hold addresses are of the kind of other constants, although
+    the loader writes them once."""
     lines = subprocess.run(
-        ["nm", "--defined-only", *options, library], check=True, capture_output=True, text=True
+        ["nm", "--defined-only", "--format=sysv", *options, library], check=True, capture_output=True, text=True
     ).stdout.splitlines()
-    return [tuple(line.split()[-2:]) for line in lines if len(line.split()) >= 2]
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines if line.count("|") == 6]
+    return [
+        (CONSTANT_WITH_ADDRESSES if section.startswith(".data.rel.ro") else kind, name)
+        for name, _, kind, _, _, _, section in rows
+    ]
 
 
 def export_problems(library, allowed):

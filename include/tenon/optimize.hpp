@@ -1,11 +1,12 @@
-// Models in normal form, on top of <tenon/tenon.hpp>.
+// Models in normal form. In libtenon only.
 #pragma once
 
 #include <string>
 
-#include <tenon/tenon.hpp>
+#include "tenon/model.hpp"
 
 namespace tenon {
+inline namespace v0 {
 
 struct OptimizedModel {
   std::string model;   // the bytes of an ONNX file
@@ -35,4 +36,5 @@ inline std::string capabilities_json() {
   return detail::take_text(json);
 }
 
+}  // namespace v0
 }  // namespace tenon

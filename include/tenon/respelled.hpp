@@ -1,11 +1,12 @@
-// Models with every node written again, on top of <tenon/tenon.hpp>.
+// Models with every node written again. In libtenon only.
 #pragma once
 
 #include <string>
 
-#include <tenon/tenon.hpp>
+#include "tenon/model.hpp"
 
 namespace tenon {
+inline namespace v0 {
 
 struct RespelledModel {
   std::string model;   // the bytes of an ONNX file
@@ -21,4 +22,5 @@ inline RespelledModel respelled(const Model& model) {
   return {std::string(data, size), detail::take_text(report)};
 }
 
+}  // namespace v0
 }  // namespace tenon

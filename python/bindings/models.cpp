@@ -4,8 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
-#include <tenon/optimize.hpp>
-#include <tenon/respelled.hpp>
 
 #include "bindings.h"
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <queue>
+#include <ranges>
 
 #include "onnx/references.h"
 #include "weights/source_names.h"
@@ -147,8 +148,22 @@ GroupId GraphExporter::outermost(GroupId id) const {
   return id;
 }
 
+// Whether something besides the group reads a value that the file has no name for.
+bool GraphExporter::is_read_inside(GroupId id) const {
+  const auto is_outside = [&](const Use& use) {
+    if (use.kind == Use::Kind::Output) return true;
+    if (use.kind != Use::Kind::Slot && unread_.contains(use.node)) return false;
+    const GroupId reader = use.kind == Use::Kind::Slot ? use.group : graph_.node(use.node).group;
+    return reader == kNone || outermost(reader) != id;
+  };
+  for (NodeId n : group_nodes_[id])
+    for (ValueId v : graph_.node(n).outputs)
+      if (v != kNone && !graph_.value(v).in_file && std::ranges::any_of(graph_.value(v).uses, is_outside)) return true;
+  return false;
+}
+
 bool GraphExporter::is_as_read(GroupId id) const {
-  if (graph_.group(id).touched) return false;
+  if (graph_.group(id).touched || is_read_inside(id)) return false;
   for (NodeId n : group_nodes_[id])
     for (const auto& body : graph_.node(n).bodies)
       // What is inside of a call is not written, so names there do not count.
@@ -169,36 +184,59 @@ Status GraphExporter::write_group(GroupId id) {
   const Group& group = graph_.group(id);
   const bool as_read = is_as_read(id);
   if (as_read && !model_.options.respell) return write_as_read(group), Status();
-  if (as_read) {
+  std::vector<NodeId> missing;
+  const std::vector<Written> found = spellings(group_nodes_[id], missing);
+  if (as_read && !missing.empty()) {
     // A node without a way back stays as it was read.
-    const auto found = spellings(group_nodes_[id]);
-    if (!found) return write_as_read(group), Status();
-    for (const Written& w : *found) TN_RETURN_IF_ERROR(write(graph_.node(w.node), w.spelling));
-  } else {
-    for (NodeId n : group_nodes_[id]) TN_RETURN_IF_ERROR(write_anew(graph_.node(n)));
+    const GraphNode& first = graph_.node(missing.front());
+    model_.kept.insert(model_.op_text(*graph_.group(first.group).wire, op_def(first.op).name));
+    return write_as_read(group), Status();
   }
+  for (NodeId n : missing)
+    if (!graph_.node(n).outputs.empty()) note_inexpressible(graph_.node(n));
+  for (const Written& w : found) TN_RETURN_IF_ERROR(write(graph_.node(w.node), w.spelling));
   ++model_.exported.respelled;
   for (size_t i = 0; i < group.results.size(); ++i)
     if (group.results[i] != kNone) second_names_.emplace(group.wire->outputs[i], group.results[i]);
   return {};
 }
 
-std::optional<std::vector<GraphExporter::Written>> GraphExporter::spellings(const std::vector<NodeId>& nodes) {
+// From the end, so that what a spelling covers is known before it would be written itself.
+std::vector<GraphExporter::Written> GraphExporter::spellings(const std::vector<NodeId>& nodes,
+                                                             std::vector<NodeId>& missing) {
   std::vector<Written> found;
-  for (NodeId n : nodes) {
+  NodeSet unwritten = unread_;  // and whatever only nodes read that are covered
+  for (const NodeId n : std::views::reverse(nodes)) {
     const GraphNode& node = graph_.node(n);
     const bool is_check = node.outputs.empty();  // which only the ONNX node itself can state
-    if (unread_.contains(n) && !is_check) continue;
+    if (unwritten.contains(n) && !is_check) continue;
     auto spelling = is_check ? std::nullopt : model_.speller.spell(graph_, node, unread_);
     const bool has_bodies =
         std::ranges::all_of(node.bodies, [&](const auto& body) { return body->wire || can_write(*body); });
     if (!spelling || !has_bodies) {
-      model_.kept.insert(model_.op_text(*graph_.group(node.group).wire, op_def(node.op).name));
-      return std::nullopt;
+      missing.push_back(n);
+      continue;
     }
+    cover(nodes, n, spelling->covered, unwritten);
     found.push_back({n, std::move(*spelling)});
   }
+  std::ranges::reverse(found);
+  std::ranges::reverse(missing);
   return found;
+}
+
+// Nodes that this spelling covers need not be written, unless something else reads them.
+void GraphExporter::cover(const std::vector<NodeId>& nodes, NodeId by, const std::vector<NodeId>& covered,
+                          NodeSet& unwritten) const {
+  NodeSet readers = unwritten;
+  readers.insert(by);
+  for (const NodeId n : std::views::reverse(nodes)) {
+    if (std::ranges::find(covered, n) == covered.end()) continue;
+    const auto is_read_elsewhere = [&](ValueId v) { return v != kNone && is_read(graph_.value(v), readers); };
+    if (std::ranges::any_of(graph_.node(n).outputs, is_read_elsewhere)) continue;
+    readers.insert(n);
+    unwritten.insert(n);
+  }
 }
 
 // A body of a function has no form to be kept in.
@@ -243,8 +281,12 @@ void GraphExporter::write_as_read(const Group& group) {
 Status GraphExporter::write_anew(const GraphNode& node) {
   if (unread_.contains(node.id)) return {};
   if (const auto spelling = model_.speller.spell(graph_, node, unread_)) return write(node, *spelling);
-  model_.inexpressible.push_back(fmt::format("{} '{}'", op_def(node.op).name, node.name));
+  note_inexpressible(node);
   return {};
+}
+
+void GraphExporter::note_inexpressible(const GraphNode& node) {
+  model_.inexpressible.push_back(fmt::format("{} '{}'", op_def(node.op).name, node.name));
 }
 
 Status GraphExporter::write(const GraphNode& node, const Spelling& spelling) {

@@ -61,10 +61,13 @@ class GraphExporter {
   void declare_types(wire::Graph& out);
   void put_in_order(std::vector<wire::Node>& out);
 
+  bool is_read_inside(GroupId id) const;
   bool is_as_read(GroupId id) const;
   bool reads_same_names(const Graph& body) const;
-  // How the nodes are written; nothing when one of them cannot be, which is noted.
-  std::optional<std::vector<Written>> spellings(const std::vector<NodeId>& nodes);
+  // How the nodes are written. One that another's spelling covers is not; `missing` gets those that cannot be.
+  std::vector<Written> spellings(const std::vector<NodeId>& nodes, std::vector<NodeId>& missing);
+  void cover(const std::vector<NodeId>& nodes, NodeId by, const std::vector<NodeId>& covered, NodeSet& unwritten) const;
+  void note_inexpressible(const GraphNode& node);
   bool can_write(const Graph& body) const;
   bool is_defined(ValueId v) const;
   bool is_displaced(ValueId v, std::string_view name) const;

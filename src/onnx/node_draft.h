@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/readers.h"
 #include "onnx/export_memory.h"
 #include "onnx/onnx_map.h"
 
@@ -27,6 +28,8 @@ class NodeDraft {
     return node_.params.get<P>();
   }
   const Type& type(ValueId v) const { return graph_.value(v).type; }
+  // The node that computes a value when it is of this op, or null.
+  const GraphNode* made_by(ValueId v, OpId op) const { return v == kNone ? nullptr : maker(graph_, v, op); }
   // What is known of the elements of an input, or null.
   const std::vector<Dim>* known(size_t input) const;
   // The elements of an input that is a constant.

@@ -67,20 +67,27 @@ class NodeAlone {
     // What it requires of its inputs is not a part of what it computes.
     for (const GraphNode& node : alone_.graph.nodes())
       if (!node.outputs.empty()) computing_.push_back(node.id);
-    return computing_.size() == 1;
+    return !computing_.empty();
   }
 
-  bool is(const GraphNode& node) const {
-    const GraphNode& again = alone_.graph.node(computing_[0]);
-    if (again.op != node.op || params_to_bytes(again.op, again.params) != params_to_bytes(node.op, spelling_.params))
-      return false;
-    if (again.inputs.size() != node.inputs.size()) return false;
-    for (size_t i = 0; i < node.inputs.size(); ++i)
-      if (!is_same_value(again.inputs[i], node.inputs[i])) return false;
-    const std::vector<ValueId>& results = alone_.graph.group(again.group).results;
-    for (size_t i = 0; i < spelling_.outputs.size(); ++i)
+  bool is(const GraphNode& node) {
+    const std::vector<ValueId>& results = alone_.graph.group(alone_.graph.node(computing_[0]).group).results;
+    const auto first = static_cast<size_t>(std::ranges::find(spelling_.outputs, true) - spelling_.outputs.begin());
+    if (first >= results.size() || results[first] == kNone) return false;
+    const NodeId made = alone_.graph.value(results[first]).producer;
+    if (made == kNone || !is_same_node(made, node, spelling_.params)) return false;
+    const GraphNode& again = alone_.graph.node(made);
+    for (size_t i = first; i < spelling_.outputs.size(); ++i)
       if (spelling_.outputs[i] && (i >= again.outputs.size() || results[i] != again.outputs[i])) return false;
-    return true;
+    return counterparts_.size() == computing_.size();
+  }
+
+  // The nodes of the graph, besides the one itself, that reading gives.
+  std::vector<NodeId> covered(const GraphNode& node) const {
+    std::vector<NodeId> nodes;
+    for (const auto& [again, original] : counterparts_)
+      if (original != node.id) nodes.push_back(original);
+    return nodes;
   }
 
  private:
@@ -97,10 +104,30 @@ class NodeAlone {
     return copy;
   }
 
-  bool is_same_value(ValueId again, ValueId original) const {
+  bool is_same_node(NodeId made, const GraphNode& original, const Params& params) {
+    if (const auto it = counterparts_.find(made); it != counterparts_.end()) return it->second == original.id;
+    const GraphNode& again = alone_.graph.node(made);
+    if (again.op != original.op || !again.bodies.empty() || !original.bodies.empty()) return false;
+    if (params_to_bytes(again.op, again.params) != params_to_bytes(original.op, params)) return false;
+    if (again.inputs.size() != original.inputs.size()) return false;
+    for (size_t i = 0; i < original.inputs.size(); ++i)
+      if (!is_same_value(again.inputs[i], original.inputs[i])) return false;
+    counterparts_.emplace(made, original.id);
+    return true;
+  }
+
+  bool is_same_value(ValueId again, ValueId original) {
     if (again == kNone || original == kNone) return again == original;
     if (const auto it = originals_.find(again); it != originals_.end() && it->second == original) return true;
-    return same_constants(alone_.graph.constant(again), graph_.constant(original));
+    if (same_constants(alone_.graph.constant(again), graph_.constant(original))) return true;
+    const NodeId made = alone_.graph.value(again).producer, maker = graph_.value(original).producer;
+    if (made == kNone || maker == kNone) return false;
+    const GraphNode& original_node = graph_.node(maker);
+    const auto position = [](const GraphNode& node, ValueId v) {
+      return std::ranges::find(node.outputs, v) - node.outputs.begin();
+    };
+    return position(alone_.graph.node(made), again) == position(original_node, original) &&
+           is_same_node(made, original_node, original_node.params);
   }
 
   const Graph& graph_;
@@ -109,7 +136,8 @@ class NodeAlone {
   ImportedModel alone_;
   std::vector<NodeId> computing_;
   const ImportOptions options_;
-  std::map<ValueId, ValueId> originals_;  // from values here to those of the graph
+  std::map<ValueId, ValueId> originals_;   // from values here to those of the graph
+  std::map<NodeId, NodeId> counterparts_;  // the same of nodes
 };
 
 }  // namespace
@@ -199,13 +227,16 @@ std::optional<Spelling> Speller::written(const Graph& graph, const GraphNode& no
                   std::move(draft.attributes),
                   std::move(draft.bodies),
                   wanted_outputs(graph, node, unread, form.all_outputs),
-                  draft.params_to_read()};
+                  draft.params_to_read(),
+                  {}};
 }
 
-bool Speller::reads_back(const Graph& graph, const GraphNode& node, const Spelling& spelling) const {
+bool Speller::reads_back(const Graph& graph, const GraphNode& node, Spelling& spelling) const {
   if (!node.bodies.empty()) return spelling.bodies.size() == node.bodies.size();
   NodeAlone alone(model_, graph, spelling);
-  return alone.read() && alone.is(node);
+  if (!alone.read() || !alone.is(node)) return false;
+  spelling.covered = alone.covered(node);
+  return true;
 }
 
 }  // namespace tenon

@@ -17,6 +17,7 @@ struct Spelling {
   std::vector<std::string_view> bodies;  // the attributes that the bodies are to be written as
   std::vector<bool> outputs;             // which ones have to have a name
   Params params;                         // what reading it gives
+  std::vector<NodeId> covered;           // nodes before this one that reading it gives too
 };
 
 using NodeSet = std::set<NodeId>;
@@ -25,7 +26,8 @@ using NodeSet = std::set<NodeId>;
 bool is_read(const GraphValue& value, const NodeSet& unread);
 
 // Finds spellings. A spelling counts only when reading it gives the canonical node again, so versions and defaults need
-// no table: a form that a version does not have is read as something else or not at all.
+// no table: a form that a version does not have is read as something else or not at all. Reading it may also give nodes
+// that compute the node's inputs, when these are nodes of the graph.
 class Speller {
  public:
   Speller(const ImportedModel& model, ExportMemory& memory);
@@ -38,7 +40,7 @@ class Speller {
   std::vector<Form> forms(const Graph& graph, const GraphNode& node) const;
   std::optional<Spelling> written(const Graph& graph, const GraphNode& node, const NodeSet& unread,
                                   const Form& form) const;
-  bool reads_back(const Graph& graph, const GraphNode& node, const Spelling& spelling) const;
+  bool reads_back(const Graph& graph, const GraphNode& node, Spelling& spelling) const;
   bool is_available(std::string_view domain, std::string_view op_type) const;
 
   const ImportedModel& model_;

@@ -24,12 +24,6 @@ bool is_plain(Bytes text) {
   return true;
 }
 
-bool is_utf8(Bytes text) {
-  while (!text.empty())
-    if (next_code_point(text) > kMaxCodePoint) return false;
-  return true;
-}
-
 // For messages: what cannot be shown as it is becomes \xNN, and what is long is cut.
 std::string shown(Bytes text) {
   constexpr size_t kMostShown = 100;

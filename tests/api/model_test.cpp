@@ -1,6 +1,6 @@
 // Models: from files and memory, options, metadata, what they say of themselves.
 #include <gmock/gmock.h>
-#include <tenon/respelled.hpp>
+#include <tenon/tenon.hpp>
 
 #include <cstddef>
 #include <filesystem>

@@ -214,13 +214,16 @@ def deep_tree(nodes):
     }  # fmt: skip
 
 
-LONG_TEXT = np.array(["ab" * 1_000_000], object)
-MANY_WAYS = "((a|ab|a?b?a?b?a?b?){0,500}c?)*x"
+# A search cannot be cancelled, the searches of one text can: each of these reads it to its end and finds one letter.
+LONG_TEXT = np.array(["a" * 2_000_000], object)
+FAR_LOOKING = "a|a[ab]*x"
+# Every text takes a search about a tenth of a second, because each of its positions is another state.
+DENSE_TEXTS = np.array(["".join(np.random.default_rng(1).choice(["a", "b"], 20_000))] * 10_000, object)
 # One element or one row of these is all the work there is.
 LARGE_ONES = {
-    "RegexFullMatch": lambda: ([LONG_TEXT], {"pattern": MANY_WAYS, "version": 20}),
+    "RegexFullMatch": lambda: ([DENSE_TEXTS], {"pattern": "[ab]*a[ab]{900}", "version": 20}),
     "Tokenizer": lambda: ([LONG_TEXT], {"domain": "com.microsoft", "mark": 0, "mincharnum": 1, "pad_value": "#",
-                                        "separators": [MANY_WAYS, "y"]}),
+                                        "separators": [FAR_LOOKING, "y"]}),
     "TfIdfVectorizer": lambda: ([np.ones((1, 2_000_000), np.int64)],
                                 {"mode": "TF", "min_gram_length": 1, "max_gram_length": 2, "max_skip_count": 2_000_000,
                                  "ngram_counts": [0, 1], "ngram_indexes": [0, 1], "pool_int64s": [1, 1, 1]}),

@@ -88,6 +88,16 @@ def test_squeeze_and_unsqueeze_versions():
     check_error("axes of extent 1 can be squeezed", "Squeeze", [X, ints(0)], 13)
 
 
+def test_reshape_versions():
+    x = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+    check(run("Reshape", [x], 1, shape=[0, -1]), x.reshape(2, 12))
+    check(run("Reshape", [x], 1, shape=[4, 6], consumed_inputs=[0]), x.reshape(4, 6))
+    for version in (5, 13, 14, 21):
+        check(run("Reshape", [x, ints(0, -1)], version), x.reshape(2, 12))
+    empty = np.empty((0, 3), np.float32)
+    check(run("Reshape", [empty, ints(3, 0)], 14, allowzero=1), empty.reshape(3, 0))
+
+
 def test_expand_and_tile():
     check(run("Expand", [np.float32(3).reshape(()), ints(0, 2)], 8), np.zeros((0, 2), np.float32))
     check(run("Expand", [X, ints()], 13), X)

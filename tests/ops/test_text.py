@@ -1,5 +1,8 @@
 """Strings: joining, splitting, case, patterns, n-grams."""
 
+import sys
+import unicodedata
+
 import numpy as np
 import pytest
 from movement_models import check, check_error, check_same, ints, run
@@ -38,6 +41,14 @@ def test_case_follows_unicode():
         check(run("StringNormalizer", [words(*texts)], 10, case_change_action=action), words(*map(expected, texts)))
 
 
+def test_every_character_changes_its_case_as_in_python():
+    """Both know Unicode; characters that only one of them has do not change."""
+    texts = [chr(code) for code in range(sys.maxunicode + 1) if unicodedata.category(chr(code)) not in ("Cs", "Cn")]
+    for action, expected in (("LOWER", str.lower), ("UPPER", str.upper)):
+        (got,) = run("StringNormalizer", [words(*texts)], 10, case_change_action=action)
+        assert got.tolist() == [expected(text) for text in texts]
+
+
 def test_stopwords():
     texts = words("Monday", "tuesday", "MONDAY", "x")
     settings = {"stopwords": ["monday"]}
@@ -68,7 +79,8 @@ PATTERNS = [  # pattern, texts that match, texts that do not
     (r"(?m)a$\n^b", ["a\nb"], ["ab"]),
     (r"^a$", ["a"], ["a\n"]),
     (r"\Aa\z", ["a"], ["a\n"]),
-    (r"(?:a|b)(?P<n>c)(?<m>)", ["ac", "bc"], ["c"]),
+    (r"(?:a|b)(?P<n>c)", ["ac", "bc"], ["c"]),
+    (r"\p{Greek}+\pN", ["αβγ1"], ["abc1", "αβγ"]),
     (r"[]a-]+", ["]-a"], ["b"]),
     (r"[[:alpha:]]+[[:^digit:]]", ["abc"], ["ab1", "a"]),
     (r"\Qa.b\E+", ["a.bbb", "a.b"], ["axb", "a.ba.b"]),
@@ -112,10 +124,28 @@ def test_patterns_that_explode_elsewhere():
     text = words("a" * 5000)
     check(run("RegexFullMatch", [text], 20, pattern="(a|a)*b"), np.array([False]))
     check(run("RegexFullMatch", [text], 20, pattern="(a*)*(a*)*c"), np.array([False]))
-    check_error("instructions", "RegexFullMatch", [words("a")], 20, pattern="((a{100}){100}){100}")
-    check_error("repeats too much", "RegexFullMatch", [words("a")], 20, pattern="((((){1000}){1000}){1000}){1000}")
-    check_error("nested too deep", "RegexFullMatch", [words("a")], 20, pattern="(" * 5000 + ")" * 5000)
-    check_error("not a Unicode general category", "RegexFullMatch", [words("a")], 20, pattern=r"\p{Greek}")
+    check(run("RegexFullMatch", [words("a")], 20, pattern="(" * 5000 + "a" + ")" * 5000), np.array([True]))
+
+
+@pytest.mark.parametrize(
+    ("pattern", "message"),
+    [
+        (r"\pL{500}", "the pattern .* needs more than 100000 instructions"),
+        ("((a{100}){100}){100}", "invalid repetition size"),
+        ("((((){1000}){1000}){1000}){1000}", "invalid repetition size"),
+        ("(" * 5000, "missing \\)"),
+        (r"\pL" * 1001, "1001 character properties"),
+        ("(a{0,1000})" * 251, "251 counted repetitions"),
+        ("a" * (1 << 16) + "b", "65537 bytes"),
+    ],
+)
+def test_patterns_that_take_too_much_are_refused(pattern, message):
+    check_error(message, "RegexFullMatch", [words("a")], 20, pattern=pattern)
+
+
+def test_searches_that_might_not_end_are_refused():
+    """They cannot be cancelled once they have begun."""
+    check_error("might take too long", "RegexFullMatch", [words("ab" * 1_000_000)], 20, pattern="(a|ab|a?b?a?b?){0,500}x")
 
 
 TFIDF = {

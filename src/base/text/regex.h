@@ -1,40 +1,43 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string_view>
 
-#include "base/function_ref.h"
 #include "base/status.h"
+
+namespace re2 {
+class RE2;
+}
 
 namespace tenon {
 
-// Regular expressions with the syntax of RE2 and its promise: matching takes time linear in the text, and neither
-// pattern nor text can make it use unbounded memory. Text is UTF-8; \d \w \s \b know ASCII, \p all of Unicode.
+// Regular expressions of the RE2 library: its syntax and its promise that matching takes time linear in the text. Text
+// is UTF-8; \d \w \s \b know ASCII, \p all of Unicode; bytes that are not UTF-8 match nothing. Any number of threads
+// may match one Regex.
 class Regex {
  public:
+  // An error names the pattern. Patterns whose tree or program would take much memory are a ResourceLimit.
   static Result<Regex> compile(std::string_view pattern);
 
-  // Told now and then how many steps a search has taken since it was last told; may throw to end it. A long text times
-  // a long pattern is a long time, linear or not.
-  using Spend = FunctionRef<void(int64_t steps)>;
+  // Whether the whole text matches. A search cannot be cancelled, so one that might take very long (a long text times
+  // a large pattern) is a ResourceLimit.
+  Result<bool> full_match(std::string_view text) const;
 
-  // Whether the whole text matches.
-  bool full_match(std::span<const char32_t> text, Spend spend) const;
-
-  // Characters [begin, end) of a text.
+  // Bytes [begin, end) of a text, whole characters of it.
   struct Match {
     size_t begin = 0, end = 0;
   };
-  // The longest of the leftmost matches that begin at `from` or later; what lies before `from` counts as context.
-  std::optional<Match> find(std::span<const char32_t> text, size_t from, Spend spend) const;
-
-  struct Program;
+  // The longest of the leftmost matches that begin at `from` or later; the text before `from` counts as context. `from`
+  // is the begin of a character or the end of the text. Fails as full_match does.
+  Result<std::optional<Match>> find(std::string_view text, size_t from) const;
 
  private:
-  explicit Regex(std::shared_ptr<const Program> program) : program_(std::move(program)) {}
-  std::shared_ptr<const Program> program_;
+  explicit Regex(std::shared_ptr<const re2::RE2> program) : program_(std::move(program)) {}
+  Status check_cost(size_t text_bytes) const;
+
+  std::shared_ptr<const re2::RE2> program_;
 };
 
 }  // namespace tenon

@@ -1,8 +1,6 @@
 #include "base/text/unicode.h"
 
-#include <algorithm>
-#include <iterator>
-#include <span>
+#include <utf8proc.h>
 
 #include "base/text/utf8.h"
 
@@ -10,72 +8,63 @@ namespace tenon {
 
 namespace {
 
-using enum Category;
+// The characters that a character is compared by when case does not matter: the lower-case form, in full.
+struct FoldedCharacter {
+  utf8proc_int32_t codes[4];  // Unicode has at most three
+  utf8proc_ssize_t count;
 
-// first, first + stride, ..., last map to themselves plus delta.
-struct CaseRun {
-  char32_t first, last;
-  uint8_t stride;
-  int32_t delta;
-};
-struct SpecialCase {
-  char32_t code;
-  char32_t mapped[3];  // zero-filled
-};
-struct CategoryRun {
-  char32_t first;
-  Category category;
+  explicit FoldedCharacter(char32_t code) {
+    int last_boundclass = 0;
+    count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), codes, std::size(codes), UTF8PROC_CASEFOLD,
+                                    &last_boundclass);
+  }
+  bool is_several() const { return count > 1 && count <= static_cast<utf8proc_ssize_t>(std::size(codes)); }
 };
 
-#include "base/text/unicode_tables.inc"
+char32_t simple_upper(utf8proc_int32_t code) { return static_cast<char32_t>(utf8proc_toupper(code)); }
 
-constexpr std::string_view kCategoryNames[] = {"Cc", "Cf", "Cn", "Co", "Cs", "Ll", "Lm", "Lo", "Lt", "Lu",
-                                               "Mc", "Me", "Mn", "Nd", "Nl", "No", "Pc", "Pd", "Pe", "Pf",
-                                               "Pi", "Po", "Ps", "Sc", "Sk", "Sm", "So", "Zl", "Zp", "Zs"};
-
-char32_t map_simple(std::span<const CaseRun> runs, char32_t code) {
-  auto it = std::ranges::upper_bound(runs, code, {}, &CaseRun::first);
-  if (it == runs.begin()) return code;
-  const CaseRun& run = *std::prev(it);
-  if (code > run.last || (code - run.first) % run.stride != 0) return code;
-  return static_cast<char32_t>(static_cast<int32_t>(code) + run.delta);
+void append_lower(std::string& text, char32_t code) {
+  constexpr char32_t kDottedCapitalI = 0x130;
+  if (code == kDottedCapitalI) {  // the only one that becomes several
+    text += "i\u0307";
+    return;
+  }
+  append_code_point(text, static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(code))));
 }
 
-std::string map_text(std::string_view text, std::span<const CaseRun> runs, std::span<const SpecialCase> special) {
+// utf8proc has simple mappings only. The characters with a full one are those that fold to several, and its parts are
+// the upper-case forms of these. Capitals stay as they are.
+void append_upper(std::string& text, char32_t code) {
+  const auto number = static_cast<utf8proc_int32_t>(code);
+  if (utf8proc_category(number) == UTF8PROC_CATEGORY_LU) return append_code_point(text, code);
+  const FoldedCharacter folded(code);
+  if (!folded.is_several()) return append_code_point(text, simple_upper(number));
+  for (utf8proc_ssize_t i = 0; i < folded.count; ++i) append_code_point(text, simple_upper(folded.codes[i]));
+}
+
+std::string map_characters(std::string_view text, void append(std::string&, char32_t)) {
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
     const char32_t code = next_code_point(text);
-    auto it = std::ranges::lower_bound(special, code, {}, &SpecialCase::code);
-    if (it == special.end() || it->code != code) {
-      append_code_point(result, map_simple(runs, code));
-      continue;
-    }
-    for (char32_t mapped : it->mapped)
-      if (mapped != 0) append_code_point(result, mapped);
+    if (code > kMaxCodePoint)
+      append_code_point(result, code);
+    else
+      append(result, code);
   }
   return result;
 }
 
 }  // namespace
 
-Category category_of(char32_t code) {
-  if (code > kMaxCodePoint) return Cn;
-  return std::prev(std::ranges::upper_bound(kCategoryRuns, code, {}, &CategoryRun::first))->category;
+bool is_white_space(char32_t code) {
+  if ((code >= 9 && code <= 13) || (code >= 0x1C && code <= 0x1F) || code == 0x85) return true;
+  if (code > kMaxCodePoint) return false;
+  const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(code));
+  return category == UTF8PROC_CATEGORY_ZS || category == UTF8PROC_CATEGORY_ZL || category == UTF8PROC_CATEGORY_ZP;
 }
 
-bool category_matches(Category category, std::string_view name) {
-  return kCategoryNames[static_cast<size_t>(category)].starts_with(name);
-}
-
-bool is_category_name(std::string_view name) {
-  return !name.empty() && std::ranges::any_of(kCategoryNames, [&](auto known) { return known.starts_with(name); });
-}
-
-char32_t simple_lower(char32_t code) { return map_simple(kLowerRuns, code); }
-char32_t simple_upper(char32_t code) { return map_simple(kUpperRuns, code); }
-
-std::string to_lower(std::string_view text) { return map_text(text, kLowerRuns, kLowerSpecial); }
-std::string to_upper(std::string_view text) { return map_text(text, kUpperRuns, kUpperSpecial); }
+std::string to_lower(std::string_view text) { return map_characters(text, append_lower); }
+std::string to_upper(std::string_view text) { return map_characters(text, append_upper); }
 
 }  // namespace tenon

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace tenon {
 
@@ -50,10 +49,26 @@ inline void append_code_point(std::string& text, char32_t code) {
   }
 }
 
-inline std::vector<char32_t> code_points(std::string_view text) {
-  std::vector<char32_t> result;
-  while (!text.empty()) result.push_back(next_code_point(text));
-  return result;
+inline bool is_utf8(std::string_view text) {
+  while (!text.empty())
+    if (next_code_point(text) > kMaxCodePoint) return false;
+  return true;
+}
+
+// In UTF-8 text, the first begin of a character (or the end of the text) from `at` on, or the last one up to `at`.
+inline bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0u) == 0x80; }
+inline size_t character_boundary_after(std::string_view text, size_t at) {
+  while (at < text.size() && continues_character(text[at])) ++at;
+  return at;
+}
+inline size_t character_boundary_before(std::string_view text, size_t at) {
+  while (at > 0 && at < text.size() && continues_character(text[at])) --at;
+  return at;
+}
+inline size_t count_characters(std::string_view text) {
+  size_t count = 0;
+  for (const char byte : text) count += !continues_character(byte);
+  return count;
 }
 
 }  // namespace tenon

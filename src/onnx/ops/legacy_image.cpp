@@ -1,6 +1,6 @@
 #include "ops/legacy_image.h"
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 #include "ops/cast.h"
 #include "ops/fill.h"
 #include "ops/reshape.h"
@@ -45,6 +45,20 @@ void import_constant_fill(ImportNode& n) {
   n.finish(n.emit(OpId::Cast, Params::of(cast), {filled}));
 }
 
+// From the Cast back to the op, where there was no other for it.
+bool write_constant_fill(NodeDraft& d) {
+  const GraphNode* filled = d.version < 9 ? d.made_by(d.inputs[0], OpId::ConstantOfShape) : nullptr;
+  if (!filled) return false;
+  const Tensor& value = filled->params.get<ConstantOfShapeParams>().value;
+  if (value.dtype() != DType::Float32) return false;
+  d.set_int("dtype", static_cast<int64_t>(d.params<CastParams>().to));
+  d.remove("to");
+  d.set_float("value", value.as<float>()[0]);
+  d.set_int("input_as_shape", 1);
+  d.inputs = {filled->inputs[0]};
+  return true;
+}
+
 void import_scale(ImportNode& n) {
   n.finish(n.emit(OpId::Affine, Params::of(AlphaBetaParams{n.float_attribute("scale", 1), 0}), n.inputs()));
 }
@@ -65,6 +79,7 @@ void onnx_mapping<OpId::Affine>(OnnxMap& map) {
   map.custom(kOnnxDomain, "Scale", OpId::Affine, import_scale);
   map.custom(kOnnxDomain, "GivenTensorFill", OpId::Reshape, import_given_tensor_fill);
   map.custom(kOnnxDomain, "ConstantFill", OpId::ConstantOfShape, import_constant_fill);
+  map.way_back(OpId::Cast, kOnnxDomain, "ConstantFill", write_constant_fill);
 }
 
 template <>

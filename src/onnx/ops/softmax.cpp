@@ -1,6 +1,6 @@
 #include "ops/softmax.h"
 
-#include "onnx/onnx_map.h"
+#include "onnx/node_draft.h"
 #include "ops/flatten.h"
 #include "ops/infer.h"
 #include "ops/reshape.h"
@@ -28,21 +28,39 @@ void import_softmax(ImportNode& n) {
   n.finish(n.emit(OpId::Reshape, Params::of(back), {result, shape}));
 }
 
+// The way back from the last of its nodes, which covers the others.
+template <OpId op>
+bool write_old_softmax(NodeDraft& d) {
+  const GraphNode* softmax = d.version < 13 ? d.made_by(d.inputs[0], op) : nullptr;
+  const GraphNode* matrix = softmax ? d.made_by(softmax->inputs[0], OpId::Flatten) : nullptr;
+  if (!matrix) return false;
+  d.attributes.clear();
+  d.set_int("axis", matrix->params.get<FlattenParams>().axis);
+  d.inputs = {matrix->inputs[0]};
+  return true;
+}
+
+template <OpId op>
+void map_softmax(OnnxMap& map, std::string_view name) {
+  map.custom(kOnnxDomain, name, op, import_softmax<op>);
+  map.way_back(OpId::Reshape, kOnnxDomain, name, write_old_softmax<op>);
+}
+
 }  // namespace
 
 template <>
 void onnx_mapping<OpId::Softmax>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "Softmax", OpId::Softmax, import_softmax<OpId::Softmax>);
+  map_softmax<OpId::Softmax>(map, "Softmax");
 }
 
 template <>
 void onnx_mapping<OpId::LogSoftmax>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "LogSoftmax", OpId::LogSoftmax, import_softmax<OpId::LogSoftmax>);
+  map_softmax<OpId::LogSoftmax>(map, "LogSoftmax");
 }
 
 template <>
 void onnx_mapping<OpId::Hardmax>(OnnxMap& map) {
-  map.custom(kOnnxDomain, "Hardmax", OpId::Hardmax, import_softmax<OpId::Hardmax>);
+  map_softmax<OpId::Hardmax>(map, "Hardmax");
 }
 
 }  // namespace tenon

@@ -16,10 +16,6 @@ namespace tenon {
 
 namespace {
 
-bool is_white_space(char32_t c) {
-  return (c >= 9 && c <= 13) || (c >= 0x1C && c <= 0x1F) || c == 0x85 || category_matches(category_of(c), "Z");
-}
-
 // How many bytes of white space a text begins with.
 size_t leading_space(std::string_view text) {
   std::string_view rest = text;
@@ -149,9 +145,8 @@ KernelFunction reference_kernel<OpId::RegexFullMatch>() {
     auto matches = c.out(0).as<bool>();
     WorkMeter meter;
     for (size_t i = 0; i < texts.size(); ++i) {
-      Scratch<char32_t> text;
-      for (std::string_view rest = texts[i]; !rest.empty(); meter.spend()) text.push_back(next_code_point(rest));
-      matches[i] = regex.full_match(text, [&](int64_t steps) { meter.spend(steps); });
+      meter.spend(static_cast<int64_t>(texts[i].size()) + 1);
+      TN_ASSIGN_OR_RETURN(matches[i], regex.full_match(texts[i]));
     }
     return {};
   };

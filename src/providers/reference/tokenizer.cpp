@@ -13,8 +13,7 @@ namespace tenon {
 
 namespace {
 
-using Characters = std::span<const char32_t>;  // of a text that stays
-using Tokens = Scratch<Characters>;
+using Tokens = Scratch<std::string_view>;  // of a text that stays
 
 class Cutter {
  public:
@@ -30,18 +29,15 @@ class Cutter {
     return cutter;
   }
 
-  Tokens cut(Characters text) {
+  // The text is UTF-8.
+  Result<Tokens> cut(std::string_view text) {
     meter_.spend(static_cast<int64_t>(text.size()) + 1);
-    if (p_.by_character()) {
-      Tokens tokens;
-      for (size_t i = 0; i < text.size(); ++i) tokens.push_back(text.subspan(i, 1));
-      return tokens;
-    }
+    if (p_.by_character()) return characters(text);
     if (!p_.tokenexp.empty()) return matches(text);
     Tokens tokens = {text};
     for (const Regex& separator : patterns_) {
       Tokens finer;
-      for (const Characters token : tokens) split(token, separator, finer);
+      for (const std::string_view token : tokens) TN_RETURN_IF_ERROR(split(token, separator, finer));
       tokens = std::move(finer);
     }
     return tokens;
@@ -50,31 +46,55 @@ class Cutter {
  private:
   explicit Cutter(const TokenizerParams& p) : p_(p), shortest_(static_cast<size_t>(p.mincharnum)) {}
 
+  static Tokens characters(std::string_view text) {
+    Tokens tokens;
+    for (size_t at = 0; at < text.size();) {
+      const size_t next = character_boundary_after(text, at + 1);
+      tokens.push_back(text.substr(at, next - at));
+      at = next;
+    }
+    return tokens;
+  }
+
+  bool is_long_enough(std::string_view token) const { return count_characters(token) >= shortest_; }
+
+  // A search may read the text to its end, whatever it finds.
+  Result<std::optional<Regex::Match>> find(const Regex& regex, std::string_view text, size_t at) {
+    meter_.spend(static_cast<int64_t>(text.size() - at) + 1);
+    return regex.find(text, at);
+  }
+
   // After a match that is too short, the search goes on one character later.
-  Tokens matches(Characters text) {
+  Result<Tokens> matches(std::string_view text) {
     Tokens tokens;
     for (size_t at = 0; at <= text.size();) {
-      const auto match = patterns_[0].find(text, at, [&](int64_t steps) { meter_.spend(steps); });
+      TN_ASSIGN_OR_RETURN(const auto match, find(patterns_[0], text, at));
       if (!match) break;
-      const bool long_enough = match->end - match->begin >= shortest_;
-      if (long_enough) tokens.push_back(text.subspan(match->begin, match->end - match->begin));
-      at = long_enough ? match->end : match->begin + 1;
+      const std::string_view token = text.substr(match->begin, match->end - match->begin);
+      const bool keep = is_long_enough(token);
+      if (keep) tokens.push_back(token);
+      at = keep ? match->end : character_boundary_after(text, match->begin + 1);
     }
     return tokens;
   }
 
   // What lies between separators. An empty one still takes a character away, so that there is an end.
-  void split(Characters text, const Regex& separator, Tokens& tokens) {
+  Status split(std::string_view text, const Regex& separator, Tokens& tokens) {
     size_t at = 0;
     const auto keep = [&](size_t end) {
-      if (end - at >= shortest_) tokens.push_back(text.subspan(at, end - at));
+      const std::string_view token = text.substr(at, end - at);
+      if (is_long_enough(token)) tokens.push_back(token);
     };
     while (at <= text.size()) {
-      const auto match = separator.find(text, at, [&](int64_t steps) { meter_.spend(steps); });
-      if (!match) return keep(text.size());
+      TN_ASSIGN_OR_RETURN(const auto match, find(separator, text, at));
+      if (!match) {
+        keep(text.size());
+        break;
+      }
       keep(match->begin);
-      at = match->end > match->begin ? match->end : match->begin + 1;
+      at = match->end > match->begin ? match->end : character_boundary_after(text, match->begin + 1);
     }
+    return {};
   }
 
   const TokenizerParams& p_;
@@ -83,20 +103,15 @@ class Cutter {
   std::vector<Regex> patterns_;
 };
 
-std::string to_utf8(Characters characters) {
-  std::string text;
-  for (char32_t c : characters) append_code_point(text, c);
-  return text;
-}
-
 // The tokens of one string, with its marks and padded to the width of the row.
 void write_row(const Tokens& tokens, const TokenizerParams& p, std::span<std::string> row, TextMeter& meter) {
   size_t at = 0;
   WorkMeter work;
   if (p.mark) row[at++] = "\x02";
-  for (const Characters token : tokens) {
+  for (const std::string_view token : tokens) {
     work.spend(static_cast<int64_t>(token.size()) + 1);
-    meter.copy(to_utf8(token), row[at++]);
+    meter.add(token.size());
+    row[at++] = token;
   }
   if (p.mark) row[at++] = "\x03";
   while (at < row.size()) {
@@ -114,16 +129,12 @@ Status tokenize(KernelContext& c) {
     return c.allocate(0, std::move(dims)).status();
   }
   TN_ASSIGN_OR_RETURN(Cutter cutter, Cutter::make(p));
-  Scratch<Scratch<char32_t>> characters;
   Scratch<Tokens> rows;
   size_t most = 0;
   for (size_t i = 0; i < texts.size(); ++i) {
-    Scratch<char32_t>& text = characters.emplace_back();
-    WorkMeter meter;
-    for (std::string_view rest = texts[i]; !rest.empty(); meter.spend()) text.push_back(next_code_point(rest));
-    if (std::any_of(text.begin(), text.end(), [](char32_t code) { return code >= kInvalidByte; }))
-      return invalid_argument("X[{}] is not UTF-8", i);
-    rows.push_back(cutter.cut(text));
+    if (!is_utf8(texts[i])) return invalid_argument("X[{}] is not UTF-8", i);
+    TN_ASSIGN_OR_RETURN(Tokens tokens, cutter.cut(texts[i]));
+    rows.push_back(std::move(tokens));
     most = std::max(most, rows.back().size());
   }
   const size_t width = most == 0 ? 0 : most + (p.mark ? 2 : 0);

@@ -1,4 +1,5 @@
 // What the runtime tells as JSON: the machine, and profiles of runs.
+#include <utf8proc.h>
 #include <xxhash.h>
 #include <zlib.h>
 
@@ -24,6 +25,7 @@ json libraries() {
   return {
       {"fmt", dotted(FMT_VERSION / 10000, FMT_VERSION / 100 % 100, FMT_VERSION % 100)},
       {"nlohmann-json", dotted(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)},
+      {"utf8proc", utf8proc_version()},
       {"xxhash", dotted(XXH_VERSION_MAJOR, XXH_VERSION_MINOR, XXH_VERSION_RELEASE)},
       {"zlib", zlibVersion()}};
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "onnx/node_draft.h"
 #include "onnx/ops/any_rank.h"
 #include "onnx/ops/constant_numbers.h"
 #include "onnx/ops/microsoft/emit.h"
@@ -252,6 +253,7 @@ void rotate(ImportNode& n, Pieces& p, int64_t heads, int64_t rotated) {
   RotaryEmbeddingParams params;
   params.num_heads = heads;
   params.rotary_embedding_dim = rotated;
+  params.heads_from_cache = true;  // as the op of its own has it; all the same where the heads are given
   const DType dtype = n.type(p.q).dtype;
   const ValueId cosines = emit::cast(n, emit::plain(n, OpId::Cos, angles), dtype);
   const ValueId sines = emit::cast(n, emit::plain(n, OpId::Sin, angles), dtype);
@@ -323,9 +325,29 @@ void import_quantized_attention(ImportNode& n) {
   import_projected(n, projected, n.input(5), n.input(8), kNone, kNone);
 }
 
+// Attention as these ops have it. The node that makes numbers of a mask of integers is covered.
+bool write_multi_head_attention(NodeDraft& d) {
+  const auto& p = d.params<AttentionParams>();
+  if (!p.whole_mask || !p.q_num_heads) return false;
+  d.attributes.clear();
+  d.set_int("num_heads", *p.q_num_heads);
+  if (p.is_causal) d.set_int("unidirectional", 1);
+  if (p.scale) d.set_float("scale", *p.scale);
+  d.inputs.resize(6, kNone);
+  ValueId mask = kNone, added = d.inputs[3];
+  if (const GraphNode* bias = d.made_by(added, OpId::AttentionBias)) {
+    d.set_float("mask_filter_value", bias->params.get<AttentionBiasParams>().mask_filter_value);
+    mask = bias->inputs[3];
+    added = bias->inputs.size() > 4 ? bias->inputs[4] : kNone;
+  }
+  d.inputs = {d.inputs[0], d.inputs[1], d.inputs[2], kNone, mask, added, d.inputs[4], d.inputs[5]};
+  return true;
+}
+
 }  // namespace
 
 void map_microsoft_attention(OnnxMap& map) {
+  map.way_back(OpId::Attention, kMicrosoftDomain, "MultiHeadAttention", write_multi_head_attention);
   map.custom(kMicrosoftDomain, "Attention", OpId::Attention, import_attention);
   map.custom(kMicrosoftDomain, "QAttention", OpId::Attention, import_quantized_attention);
   map.custom(kMicrosoftDomain, "MultiHeadAttention", OpId::Attention, import_multi_head_attention);

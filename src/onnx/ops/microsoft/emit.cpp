@@ -80,6 +80,8 @@ ValueId first(ImportNode& n, ValueId x, int64_t axis, int64_t count) {
 }
 
 ValueId dequantize(ImportNode& n, const Quantized& q, int64_t axis, int64_t block_size, DType to) {
+  // Only newer versions can say it, and need not.
+  if (to == n.type(q.scale).dtype) to = DType::Undefined;
   return n.emit1(OpId::DequantizeLinear, Params::of(DequantizeLinearParams{axis, block_size, to}),
                  {q.x, q.scale, q.zero});
 }

@@ -28,11 +28,19 @@ ValueId dequantized(ImportNode& n, size_t first) {
 }
 
 // The result in the quantized type of `like`, by the scale and zero point at inputs first and first + 1.
+// Without a zero point, QuantizeLinear gives uint8 in every version, and other types by an attribute of the newer ones.
 void finish_quantized(ImportNode& n, ValueId result, size_t first, ValueId like) {
   require_single_scale(n, first);
   QuantizeLinearParams params;
-  if (n.input(first + 1) == kNone) params.output_dtype = n.type(like).dtype;
-  n.finish(n.emit(OpId::QuantizeLinear, Params::of(params), {result, n.input(first), n.input(first + 1)}));
+  const ValueId scale = n.input(first);
+  ValueId zero = n.input(first + 1);
+  const DType dtype = n.type(like).dtype;
+  static constexpr int8_t kZero[] = {0};
+  if (zero == kNone && dtype == DType::Int8 && n.rank(scale) == 0)
+    zero = n.constant(Tensor::of<int8_t>({}, kZero));
+  else if (zero == kNone && dtype != DType::UInt8)
+    params.output_dtype = dtype;
+  n.finish(n.emit(OpId::QuantizeLinear, Params::of(params), {result, scale, zero}));
 }
 
 template <OpId op>
