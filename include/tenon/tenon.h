@@ -119,7 +119,7 @@ TN_API void tn_options_release(tn_options* options);
  *   weights: partial=1|0 (weights that the new set does not have stay), strict=1|0 (a tensor that the model does not
  *            have is an error), only:NAME=1 (take these alone), keep_sources=1|0 (hold on to tensors in memory, so
  *            that later partial swaps can draw on them), map=1|0 (0 copies files instead of mapping them, so that they
- *            may be rewritten in place)
+ *            may be rewritten in place), recompile=1|0 (of sessions: see tn_session_set_weights)
  *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (of the weights file,
  *            before the dash), only_changes=1|0 (weights that lie in another weights file are named, not copied),
  *            debug_map=1|0 (names of nodes, for messages and profiles)
@@ -566,8 +566,13 @@ TN_API tn_status* tn_compilers_json(char** json);
 /* Takes new weights by name. Runs that are under way finish with the old ones, later runs use the new ones, and none
  * waits. What does not fit is refused with everything that is wrong, and the old weights stay.
  * *report (which may be NULL): {replaced, kept, ignored, open, not_finite, warnings, slots, slots_redone, bytes_redone,
- * seconds}; open: weights that are still to be set before the model can run; warnings: sentences, one for each
- * attribute (an epsilon, an alpha) that another ONNX model has another number for, as attributes stay what they are. */
+ * seconds, recompiled}; open: weights that are still to be set before the model can run; warnings: sentences, one for
+ * each attribute (an epsilon, an alpha) that another ONNX model has another number for, as attributes stay what they
+ * are. Weights that change what the plan was decided by (the elements of a shape, say) are refused with
+ * TN_GUARD_VIOLATED. With the option recompile=1 the model is compiled again instead, and the session switches to the
+ * new plan and its weights at once. This needs libtenon and the model: the one that the session was made from, or the
+ * file that a compiled model was made from, in its folder or one that source_dir named. Inputs stay what they are;
+ * types of outputs may change. recompiled is null, or {guards: [{weight, asker, property, before, after}], seconds}. */
 TN_API tn_status* tn_session_set_weights(tn_session* session, const tn_source* source, const tn_options* options,
                                          char** report);
 /* The same for several sessions, which switch together. *report is a list in their order. */

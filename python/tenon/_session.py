@@ -115,10 +115,14 @@ class InferenceSession:
         defaults = [native.input_has_default(i) for i in range(native.input_count)]
         self._inputs = [arg for arg, default in zip(inputs, defaults) if not default]
         self._overridable = [arg for arg, default in zip(inputs, defaults) if default]
-        self._outputs = [NodeArg(native.output_name(i), native.output_type(i)) for i in range(native.output_count)]
+        self._describe_outputs()
         self._input_index = {arg.name: i for i, arg in enumerate(inputs)}
         self._output_index = {arg.name: i for i, arg in enumerate(self._outputs)}
         self._profile_start = self._profile.start_ns if self._profile is not None else 0
+
+    def _describe_outputs(self):
+        native = self._native
+        self._outputs = [NodeArg(native.output_name(i), native.output_type(i)) for i in range(native.output_count)]
 
     def _choose(self, providers, provider_options):
         try:
@@ -164,7 +168,8 @@ class InferenceSession:
 
     # Weights.
 
-    def set_weights(self, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True):
+    def set_weights(self, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True,
+                    recompile=False):
         """Takes new weights by name, also while other threads run the session, and returns what it did. After a
         refusal, which names everything that is wrong, the old weights are still there.
 
@@ -174,9 +179,11 @@ class InferenceSession:
         names (or the one name) to take, whatever else there is; without `partial` it must name all that the model
         needs, and an empty one is an error. keep_sources: keep a copy of tensors in memory, so that later partial swaps
         can draw on them. map: False reads the file, so that it may be written to afterwards; a file that is mapped
-        must only be replaced by renaming another over it."""
+        must only be replaced by renaming another over it. recompile: weights that change what the plan was decided by
+        are not refused; the model is compiled again, which report["recompiled"] tells, and get_outputs() may then have
+        other shapes. A compiled model needs the file it was made from for this, in its folder or its source_dirs."""
         return set_weights([self], weights, partial=partial, strict=strict, only=only, keep_sources=keep_sources,
-                           map=map)[0]
+                           map=map, recompile=recompile)[0]
 
     @property
     def weights(self):

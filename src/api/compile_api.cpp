@@ -104,7 +104,7 @@ Result<ModelToBuild> compile_one(const CompileRequest& request, const std::share
   const Hash128 content = hash_bytes(model->file);
   TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(*model, content, options.target, request));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  return ModelToBuild{name, model, std::move(*compiled), content, key, seconds.count()};
+  return ModelToBuild{name, model, std::move(options), std::move(*compiled), content, key, seconds.count()};
 }
 
 // Several at a time; the first that fails, in their order, says why.

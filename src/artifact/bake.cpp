@@ -23,6 +23,7 @@ class ChangedImage final : public Image {
   const ArtifactContents& contents() const override { return contents_; }
   const wire::Model& face(size_t model) const override { return base_->face(model); }
   std::string source_file(size_t model) const override { return base_->source_file(model); }
+  Recompile recompile(size_t model) const override { return base_->recompile(model); }
   Result<Tensor> packed(size_t index) const override {
     const Origin& origin = packed_[index];
     return origin.base ? base_->packed(*origin.base) : Result<Tensor>(origin.tensor);

@@ -8,6 +8,7 @@
 
 #include "artifact/record_order.h"
 #include "base/folder.h"
+#include "compiler/recompile.h"
 #include "plan/fixed_sources.h"
 #include "plan/keys.h"
 #include "plan/tensor_bytes.h"
@@ -43,6 +44,10 @@ class BuiltImage final : public Image {
   const ArtifactContents& contents() const override { return contents_; }
   const wire::Model& face(size_t model) const override { return models_[model].model->wire; }
   std::string source_file(size_t model) const override { return file_name_of(models_[model].model->path); }
+
+  Recompile recompile(size_t model) const override {
+    return recompile_with(models_[model].model, models_[model].options);
+  }
 
   Result<Tensor> packed(size_t index) const override {
     const auto start = std::chrono::steady_clock::now();

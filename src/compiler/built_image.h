@@ -13,6 +13,7 @@ enum class KeepSources : uint8_t { Reference, Embed, None };
 struct ModelToBuild {
   std::string name;  // unique in the group
   std::shared_ptr<const ImportedModel> model;
+  CompileOptions options;
   CompiledModel compiled;
   Hash128 source_content, made_from;
   double seconds = 0;  // that compiling it took

@@ -261,6 +261,7 @@ Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot
   const auto begin = std::chrono::steady_clock::now();
   const Program& program = tools.weights.program();
   TN_ASSIGN_OR_RETURN(PlannedSwap planned, plan_swap(program, current, *source, options));
+  if (!planned.broken.empty()) return error(Code::Internal, "the weights change the plan they are computed for");
   auto next = std::make_shared<WeightSnapshot>(current);
   for (size_t i = 0; i < planned.changed.size(); ++i)
     if (planned.changed[i])
