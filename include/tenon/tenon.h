@@ -337,9 +337,9 @@ TN_API tn_status* tn_model_respell(const tn_model* model, char** data, size_t* s
 TN_API size_t tn_model_warning_count(const tn_model* model);
 TN_API const char* tn_model_warning(const tn_model* model, size_t index);
 /* What is in the model, as one JSON object. sections: comma-separated list of "summary", "content" (a hash of the
- * file), "graph", "ops", "weights", "hashed_weights" (the same with a hash of each one's content, which reads them
- * all), "plan", "tolerances" (what tn_model_compare allows for each output); NULL means summary. Release with
- * tn_string_release. */
+ * file), "unchanged" (whether its files are certainly still the same), "graph", "ops", "weights", "hashed_weights" (the
+ * same with a hash of each one's content, which reads them all), "plan", "tolerances" (what tn_model_compare allows for
+ * each output); NULL means summary. Release with tn_string_release. */
 TN_API tn_status* tn_model_describe(const tn_model* model, const char* sections, char** json);
 /* "producer_name", "producer_version", "graph_name", "domain", "description", "graph_description", "version",
  * "ir_version"; NULL when there is no such field. */

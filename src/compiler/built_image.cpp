@@ -11,7 +11,6 @@
 #include "compiler/recompile.h"
 #include "plan/fixed_sources.h"
 #include "plan/keys.h"
-#include "plan/tensor_bytes.h"
 
 namespace tenon {
 
@@ -103,7 +102,7 @@ class BuiltImage final : public Image {
     record.name = model.name;
     record.program = model.compiled.program;
     record.plan_key = plan_key(program);
-    record.source_content = model.source_content;
+    record.source_content = model.content->of_file();
     record.made_from = model.made_from;
     const std::vector<bool> fixed = fixed_sources(program), open = open_sources(program);
     TN_ASSIGN_OR_RETURN(const auto hashes, content_hashes(model, open));
@@ -121,7 +120,7 @@ class BuiltImage final : public Image {
     return {};
   }
 
-  // Reads every weight once, several at a time.
+  // Reads every weight that was not read before, several at a time.
   Result<std::vector<Hash128>> content_hashes(const ModelToBuild& model, const std::vector<bool>& open) const {
     std::vector<Hash128> hashes(model.compiled.sources.size());
     std::vector<Status> outcomes(hashes.size());
@@ -129,11 +128,11 @@ class BuiltImage final : public Image {
       const auto index = static_cast<size_t>(i);
       if (options_.defer_weights && open[index]) return;
       const Constant& constant = model.compiled.sources[index];
-      const auto tensor = constant.value();
-      if (tensor.ok())
-        hashes[index] = content_hash(*tensor);
+      const auto hash = model.content->of(constant);
+      if (hash.ok())
+        hashes[index] = *hash;
       else
-        outcomes[index] = Status(tensor.status()).in("weight '" + constant.source + "'");
+        outcomes[index] = Status(hash.status()).in("weight '" + constant.source + "'");
     };
     if (options_.pool)
       options_.pool->parallel_for(static_cast<int64_t>(hashes.size()), hash_one);

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "artifact/source_model.h"
-#include "base/folder.h"
+#include "compiler/model_content.h"
 #include "compiler/recompile.h"
 #include "plan/keys.h"
 #include "plan/property.h"
@@ -31,7 +31,7 @@ Result<std::shared_ptr<ImportedModel>> find_source_model(const SourceModel& want
   for (const std::string& folder : wanted.folders) {
     const std::string path = folder.empty() ? wanted.file : folder + "/" + wanted.file;
     auto model = import_file(path);
-    if (model.ok() && hash_bytes((*model)->file) != wanted.record.source_content)
+    if (model.ok() && ModelContent(*model).of_file() != wanted.record.source_content)
       model = error(Code::NotFound, "'{}' has changed since it was compiled", path);
     if (!model.ok()) {
       reasons += fmt::format("{}{}", reasons.empty() ? "" : "; ", model.status().to_string());
