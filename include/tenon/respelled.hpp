@@ -1,4 +1,4 @@
-// Models with every node written anew, on top of <tenon/tenon.hpp>.
+// Models with every node written again, on top of <tenon/tenon.hpp>.
 #pragma once
 
 #include <string>

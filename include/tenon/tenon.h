@@ -1,12 +1,12 @@
 /*
  * Tenon's C interface: load an ONNX model, run it, look at it.
  *
- * Ownership. Functions named tn_*_create, tn_*_load_*, tn_session_run or that return a handle through a `**` give the
- * caller a new handle, which the matching tn_*_release frees. Handles returned directly (`const tn_type*`, `const
- * char*`) belong to the object they came from and live as long as it does. Passing NULL to a release function is fine.
+ * Ownership. Functions named tn_*_create or tn_*_load_*, tn_session_run, and those that return a handle through a `**`
+ * give the caller a new handle, which the matching tn_*_release frees. Handles returned directly (`const tn_type*`,
+ * `const char*`) belong to the object they came from and live as long as it does. Release functions accept NULL.
  *
- * Errors. Every function that can fail returns a tn_status*: NULL when all is well, else a handle with a code and a
- * message that the caller releases. When a function fails its outputs are not touched.
+ * Errors. Every function that can fail returns a tn_status*: NULL on success, else a handle with a code and a
+ * message, which the caller releases. When a function fails, it does not touch its outputs.
  *
  * Threads. A session may be run by any number of threads at once; all other handles may be shared for reading.
  *
@@ -51,18 +51,18 @@ TN_API const char* tn_version(void);
 TN_API tn_status* tn_system_json(char** json);
 TN_API void tn_string_release(char* text);
 
-/* ---- What a program tells people, and what it leaves behind ---- */
+/* ---- Messages, temporary files and child processes ---- */
 
-/* Hears what people should know while a call is under way and that is no error: that it waits for another process,
- * which file stays although it seemed to be left over. One handler for the whole process, none (NULL) at first. It is
- * called from any thread, one call at a time; the message ends with the call. */
+/* Sets a handler for messages that are not errors and that users should see during a call: that it waits for another
+ * process, or which file it keeps although it looks unused. There is one handler per process, initially none (NULL).
+ * Calls may come from any thread, one at a time; the message is valid during the call. */
 TN_API void tn_set_message_handler(void (*handler)(void* user, const char* message), void* user);
-/* Removes everything that this process has written and that has not got its name yet: temporary files and staged
- * artifacts. For a program that a signal is about to end; calls that write files fail afterwards. Waits for a
- * publication that is giving names, so never call it from a signal handler: let a thread wait for the signal. */
+/* Removes the temporary files and staged artifacts of this process. Meant for a program that a signal is about to end;
+ * later calls that write files fail. Waits for a publication that is moving files into place, so never call it from a
+ * signal handler: let a thread wait for the signal. */
 TN_API void tn_remove_temporary_files(void);
-/* [compiler] Ends every process that builds have started; none can be started afterwards. For a program that a signal
- * is about to end, before tn_remove_temporary_files. */
+/* [compiler] Ends every process that builds have started; none can be started afterwards. Meant for a program that a
+ * signal is about to end; call it before tn_remove_temporary_files. */
 TN_API void tn_end_children(void);
 
 /* ---- Status ---- */
@@ -70,77 +70,77 @@ TN_API void tn_end_children(void);
 typedef enum tn_code {
   TN_OK = 0,
   TN_INVALID_ARGUMENT = 1, /* the caller's option, tensor or name is wrong */
-  TN_INVALID_MODEL = 2,    /* the file contradicts ONNX or itself */
+  TN_INVALID_MODEL = 2,    /* the file violates the ONNX format */
   TN_NOT_FOUND = 3,        /* a file, tensor or name is missing */
   TN_UNSUPPORTED = 4,      /* valid, but Tenon cannot do it */
   TN_INCOMPATIBLE = 5,     /* made by or for another version */
   TN_RESOURCE_LIMIT = 6,   /* memory, iterations, nesting or size */
   TN_GUARD_VIOLATED = 7,   /* new weights break an assumption of the compiled plan */
   TN_CANCELLED = 8,        /* the caller asked to stop */
-  TN_IO = 9,               /* the operating system refused */
+  TN_IO = 9,               /* the operating system reported an error */
   TN_INTERNAL = 10         /* a bug in Tenon */
 } tn_code;
 
-/* TN_OK for NULL. */
+/* TN_OK if status is NULL. */
 TN_API tn_code tn_status_code(const tn_status* status);
-/* The place (file, node, tensor) and the message; "" for NULL. */
+/* The place (file, node, tensor) and the message; "" if status is NULL. */
 TN_API const char* tn_status_message(const tn_status* status);
 TN_API void tn_status_release(tn_status* status);
-/* For callbacks that fail. The message is copied. */
+/* Creates a status for a callback that fails. The message is copied. */
 TN_API tn_status* tn_status_create(tn_code code, const char* message);
 
 /* ---- Options: keys and values as text, plus tensors and files by name ---- */
 
 TN_API tn_options* tn_options_create(void);
 TN_API void tn_options_release(tn_options* options);
-/* Sets a key; the last value counts. Keys are checked by the function that takes the options: an unknown one is an
- * error that names the nearest known key.
+/* Sets a key; the last value wins. The function that takes the options checks the keys: an unknown key is an error
+ * that suggests the nearest known key.
  *   load:    map=1|0 (0 copies files instead of mapping them), freeze_inputs=1|0 (initializers listed as inputs become
- *            weights), freeze_input:NAME=1 (this one does), external_folder=DIR (for models from memory),
- *            max_nesting=N (graphs in nodes of graphs and functions in functions, the outermost graph counted; 64, at
- *            most 256; what loads is never too deep to run), max_nodes=N (after calls of functions are replaced by
- *            what they do; 5,000,000; when it is not set, functions make at most 100 times the nodes of the file, or
- *            100,000 if that is more)
- *   context: threads=N (0: what the CPU quota allows), memory_limit=BYTES (of a session's runs; three quarters of what
- *            the machine or container has), loop_limit=N (iterations of all loops of a run; 10,000,000),
- *            cpu_isa=NAME (kernels of its sessions use at most this instruction set, one of "isas" in tn_system_json;
- *            without it the one that the environment variable TENON_CPU_ISA names, else the best)
+ *            weights), freeze_input:NAME=1 (only this one), external_folder=DIR (for models from memory),
+ *            max_nesting=N (limit on nested graphs and functions, including the outermost graph; default 64, at most
+ *            256; a model that loads is never too deep to run), max_nodes=N (limit on nodes, with function calls
+ *            expanded; default 5,000,000; if it is not set, expanding functions may give at most 100 times the nodes
+ *            of the file, or 100,000 if that is more)
+ *   context: threads=N (0: as many as the CPU quota allows), memory_limit=BYTES (for the runs of a session; default:
+ *            three quarters of the machine's or container's memory), loop_limit=N (iterations of all loops of a run;
+ *            default 10,000,000), cpu_isa=NAME (the most advanced instruction set for kernels, one of "isas" in
+ *            tn_system_json; default: the environment variable TENON_CPU_ISA, else the best one)
  *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, cpu_isa=NAME,
- * threads=N (a run uses at most this many of its context's, the caller's included; 0: all), dim:NAME=N (a symbolic
- * dimension of the model becomes a fixed one), denotation:NAME=N (the same for input dimensions with this denotation),
- *            keep_values=1|0 (every named value that the compiled model computes, outputs once more included, comes
- *            out after them in order of computation); of a model that is compiled already also those of artifact
+ *            threads=N (limit on the context's threads that a run uses, including the caller's; 0: all), dim:NAME=N
+ *            (fixes a symbolic dimension), denotation:NAME=N (fixes input dimensions with this denotation),
+ *            keep_values=1|0 (after the outputs, a run also returns every named value that the compiled model
+ *            computes, outputs included, in order of computation); for a compiled model also the artifact options
  *   compile: provider=cpu|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a time),
- *            sources=reference|embed|none (what later partial swaps can draw on: the files that weights came from, a
- *            copy in the artifact, or nothing), defer_weights=1|0 (leave the weights open, to be set later),
- *            pin:NAME=1 (a weight that no swap may change)
- *   artifact: map=1|0, verify_weights=1|0 (check every byte before use), source_dir:DIR=1 (where files that sources
- *            came from are looked for, after the artifact's folder)
- *   weights: partial=1|0 (weights that the new set does not have stay), strict=1|0 (a tensor that the model does not
- *            have is an error), only:NAME=1 (take these alone), keep_sources=1|0 (hold on to tensors in memory, so
- *            that later partial swaps can draw on them), map=1|0 (0 copies files instead of mapping them, so that they
- *            may be rewritten in place), recompile=1|0 (of sessions: see tn_session_set_weights)
- *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (of the weights file,
- *            before the dash), only_changes=1|0 (weights that lie in another weights file are named, not copied),
- *            debug_map=1|0 (names of nodes, for messages and profiles)
+ *            sources=reference|embed|none (where later partial swaps find the other weights: in the files they came
+ *            from, in a copy in the artifact, or nowhere), defer_weights=1|0 (leave the weights out; they are set
+ *            later), pin:NAME=1 (a weight that no swap may change)
+ *   artifact: map=1|0, verify_weights=1|0 (check every byte before use), source_dir:DIR=1 (a folder to search for
+ *            the files that sources came from, after the artifact's folder)
+ *   weights: partial=1|0 (keep weights that the new set does not have), strict=1|0 (a tensor that the model does not
+ *            have is an error), only:NAME=1 (replace only these), keep_sources=1|0 (keep tensors in memory for later
+ *            partial swaps), map=1|0 (0 copies files instead of mapping them, so that they may be rewritten in
+ *            place), recompile=1|0 (for sessions: see tn_session_set_weights)
+ *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (name of the weights
+ *            file, before the dash), only_changes=1|0 (refer to weights in other weights files instead of copying
+ *            them), debug_map=1|0 (store node names, for messages and profiles)
  *   build:   see tn_build_create
- *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES, sizes=0..5 (which of several extents to take
- *            for dimensions that nobody decides; for tn_model_random_inputs)
- * Whatever the options say, a tensor has at most 64 dimensions.
+ *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES, sizes=0..5 (which of several extents to use
+ *            for dimensions that nothing else decides; for tn_model_random_inputs)
+ * Regardless of the options, a tensor has at most 64 dimensions.
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
-/* A tensor that replaces the initializer of this name, with the same element type and shape; the value is retained.
- * When a model is loaded, everything derived from the initializer's values sees the tensor, and external data it would
- * have come from is not read. When a session is made, it replaces a weight that is already part of the model. */
+/* Replaces the initializer of this name with a tensor of the same element type and shape; the value is retained. When a
+ * model is loaded, everything derived from the initializer uses the tensor, and its external data is not read. When a
+ * session is created, the tensor replaces a weight that is already part of the model. */
 TN_API tn_status* tn_options_set_weight(tn_options* options, const char* name, const tn_value* value);
-/* Bytes that stand for an external-data file of this name when a model is loaded. They must outlive the model. */
+/* Bytes to use instead of the external-data file of this name when a model is loaded. They must outlive the model. */
 TN_API tn_status* tn_options_add_file(tn_options* options, const char* name, const void* data, size_t size);
 
-/* ---- Context: what sessions share. NULL means a default one made on first use. ---- */
+/* ---- Context: resources that sessions share. NULL means a default context, created on first use. ---- */
 
 TN_API tn_status* tn_context_create(const tn_options* options, tn_context** context);
 TN_API void tn_context_release(tn_context* context);
-/* The most threads that a run in this context uses, the caller's included; of the default context for NULL. */
+/* The number of threads that a run in this context may use, including the caller's; NULL means the default context. */
 TN_API int tn_context_threads(const tn_context* context);
 
 /* ---- Element types: the numbers of ONNX ---- */
@@ -177,9 +177,9 @@ typedef enum tn_dtype {
   TN_FLOAT6E3M2 = 28
 } tn_dtype;
 
-/* "float", "int64", ...; "undefined" when there is no such type. */
+/* "float", "int64", ...; "undefined" if there is no such type. */
 TN_API const char* tn_dtype_name(tn_dtype dtype);
-/* Bytes that `count` elements take; sub-byte types are packed, lowest bits first. 0 for strings. */
+/* The bytes that `count` elements take; sub-byte types are packed, lowest bits first. 0 for strings. */
 TN_API int64_t tn_dtype_bytes(tn_dtype dtype, int64_t count);
 
 /* ---- Values: tensors, sequences, optionals, maps ---- */
@@ -196,15 +196,15 @@ typedef enum tn_kind {
  * it is released; then `release(user)` is called, if it is not NULL. */
 TN_API tn_status* tn_tensor_create(tn_dtype dtype, const int64_t* dims, size_t rank, void* data, size_t bytes,
                                    void (*release)(void* user), void* user, tn_value** value);
-/* A tensor with memory of its own; numbers are uninitialised, strings empty. */
+/* A tensor with its own memory; numbers are uninitialised, strings are empty. */
 TN_API tn_status* tn_tensor_allocate(tn_dtype dtype, const int64_t* dims, size_t rank, tn_value** value);
-/* A string tensor; UTF-8, copied. lengths may be NULL when all strings end with a zero byte. */
+/* A string tensor; UTF-8, copied. lengths may be NULL if all strings end with a zero byte. */
 TN_API tn_status* tn_tensor_create_strings(const int64_t* dims, size_t rank, const char* const* strings,
                                            const size_t* lengths, tn_value** value);
-/* Items are shared, not copied. element_type may be NULL when there is at least one item. */
+/* Items are shared, not copied. element_type may be NULL if there is at least one item. */
 TN_API tn_status* tn_sequence_create(const tn_value* const* items, size_t count, const tn_type* element_type,
                                      tn_value** value);
-/* item may be NULL: an empty optional. */
+/* If item is NULL, the optional is empty. */
 TN_API tn_status* tn_optional_create(const tn_value* item, const tn_type* element_type, tn_value** value);
 /* keys: a 1-D int64 or string tensor; values: a 1-D tensor of the same length. */
 TN_API tn_status* tn_map_create(const tn_value* keys, const tn_value* values, tn_value** value);
@@ -213,7 +213,7 @@ TN_API tn_value* tn_value_retain(const tn_value* value);
 TN_API void tn_value_release(tn_value* value);
 
 TN_API tn_kind tn_value_kind(const tn_value* value);
-/* Tensors. */
+/* For tensors. */
 TN_API tn_dtype tn_tensor_dtype(const tn_value* value);
 TN_API size_t tn_tensor_rank(const tn_value* value);
 TN_API const int64_t* tn_tensor_dims(const tn_value* value);
@@ -224,166 +224,166 @@ TN_API int64_t tn_tensor_bytes(const tn_value* value);
 /* One string of a string tensor; not zero-terminated in general. */
 TN_API const char* tn_tensor_string(const tn_value* value, int64_t index, size_t* length);
 TN_API tn_status* tn_tensor_set_string(tn_value* value, int64_t index, const char* text, size_t length);
-/* Sequences: the number of items, and a new handle to one. */
+/* For sequences: the number of items, and a new handle to one of them. */
 TN_API size_t tn_sequence_count(const tn_value* value);
 TN_API tn_status* tn_sequence_at(const tn_value* value, size_t index, tn_value** item);
-/* Optionals: *item is NULL when it is empty. */
+/* For optionals: *item is NULL if the optional is empty. */
 TN_API tn_status* tn_optional_get(const tn_value* value, tn_value** item);
-/* Maps: keys and values as 1-D tensors. */
+/* For maps: the keys and values as 1-D tensors. */
 TN_API tn_status* tn_map_get(const tn_value* value, tn_value** keys, tn_value** values);
 /* The type of a value, as text: "float[2, 3]". Release with tn_string_release. */
 TN_API tn_status* tn_value_type_text(const tn_value* value, char** text);
 
-/* A tensor from JSON text: one element ("3", "true", "\"oak\"", "\"nan\"") or nested lists of them ("[[1, 2], [3,
- * 4]]"). dims NULL: the lists give the shape, and one element is a scalar. Else: one element fills that shape, and
- * lists must hold as many elements. A number that the element type cannot hold is an error. */
+/* Creates a tensor from JSON text: one element ("3", "true", "\"oak\"", "\"nan\"") or nested lists of elements ("[[1,
+ * 2], [3, 4]]"). If dims is NULL, the lists give the shape, and one element is a scalar. Otherwise one element fills
+ * the shape, and lists must have as many elements. A number that the element type cannot hold is an error. */
 TN_API tn_status* tn_tensor_from_json(tn_dtype dtype, const int64_t* dims, size_t rank, const char* json,
                                       tn_value** value);
-/* What a value holds, as one JSON object: kind, type, and of tensors dtype, shape, min, max and mean of the finite
- * numbers, how many are not finite, and the first max_elements elements (NaN and infinities as text); of sequences,
- * optionals and maps what is inside. Release with tn_string_release. */
+/* Describes a value as one JSON object: kind and type; for tensors dtype, shape, min, max and mean of the finite
+ * numbers, the number of non-finite ones, and the first max_elements elements (NaN and infinities as text); for
+ * sequences, optionals and maps their contents. Release with tn_string_release. */
 TN_API tn_status* tn_value_describe(const tn_value* value, size_t max_elements, char** json);
 
-/* How far a value is from the one it should be. The caller sets `size` to sizeof(tn_comparison); fields that a smaller
- * size leaves out are not written. */
+/* The difference between a value and the expected one. The caller sets `size` to sizeof(tn_comparison); fields beyond a
+ * smaller size are not written. */
 typedef struct tn_comparison {
   size_t size;
-  int comparable;         /* 0: kinds, element types, shapes, lengths or keys differ; what follows means nothing then */
-  int64_t elements;       /* of all tensors inside */
+  int comparable;         /* 0: kinds, element types, shapes, lengths or keys differ; the other fields are then unset */
+  int64_t elements;       /* in all tensors of the value */
   int64_t mismatches;     /* elements with |actual - expected| > atol + rtol * |expected|; NaN agrees with NaN */
   int64_t first_mismatch; /* the position of an element, or -1 */
   int64_t nan_pairs;      /* elements that are NaN in both */
   double max_abs;         /* the largest |actual - expected| */
   double max_rel;         /* the largest |actual - expected| / |expected| where expected is not 0 */
-  double cosine;          /* of the angle between all elements taken as vectors */
-  double allowed_abs;     /* the atol that counted: the largest one, where elements of several types are inside */
-  int64_t ties;           /* indices that differ because what they choose between is equal; no mismatches */
+  double cosine;          /* cosine of the angle between the values as vectors */
+  double allowed_abs;     /* the atol that was used; with several element types, the largest one */
+  int64_t ties;           /* indices that differ because they choose between equal elements; not mismatches */
 } tn_comparison;
-/* A negative rtol or atol means the default of the element type: what rounding explains for floats, 0 for the rest. */
+/* A negative rtol or atol means the default for the element type: the effect of rounding for floats, 0 for others. */
 TN_API tn_status* tn_value_compare(const tn_value* actual, const tn_value* expected, double rtol, double atol,
                                    tn_comparison* comparison);
 
 /* ---- Files ---- */
 
-/* Every function here that writes a file puts it in place with one rename, or leaves everything as it was, and
- * replaces regular files only: a folder, link, pipe or device of that name is refused, naming the file and its kind. */
+/* Every function here that writes a file moves it into place with one rename or changes nothing. It replaces only
+ * regular files: a folder, link, pipe or device of that name is an error that names the file and its kind. */
 
-/* Whether a file may be written under this path, as far as what has the name now tells. */
+/* Checks whether the file at this path, if there is one, may be replaced. */
 TN_API tn_status* tn_file_check_replaceable(const char* path);
 TN_API tn_status* tn_file_write(const char* path, const void* data, size_t size);
-/* [compiler] The first of these files, or of the files that ONNX models among them keep external data in, which writing
- * `output` would replace; "" when none is. Release with tn_string_release. */
+/* [compiler] Finds the first of these files, or of the external-data files of ONNX models among them, that writing
+ * `output` would replace; "" if there is none. Release with tn_string_release. */
 TN_API tn_status* tn_file_replaced_input(const char* output, const char* const* inputs, size_t count, char** input);
-/* A whole regular file as text, which must not be larger than max_bytes. Never waits, as for the writer of a pipe.
- * *size (which may be NULL) is the length without the zero at the end. Release with tn_string_release. */
+/* Reads a whole regular file of at most max_bytes as text. Never waits, unlike reading from a pipe. *size (which may be
+ * NULL) is the length without the final zero. Release with tn_string_release. */
 TN_API tn_status* tn_file_read(const char* path, size_t max_bytes, char** text, size_t* size);
 
 /* ---- Array files: NumPy's .npy and .npz ---- */
 
-/* NumPy has no name for some element types (bfloat16, float8, int4, ...) and saves their bytes: `unnamed` says which
- * type such an array has, TN_UNDEFINED refuses it; for other arrays it does not count. The file may stay mapped as long
- * as the value lives: replace it by renaming another over it. */
+/* NumPy has no name for some element types (bfloat16, float8, int4, ...) and saves only their bytes: `unnamed` is the
+ * type of such an array (TN_UNDEFINED refuses it); other arrays ignore it. The file may stay mapped while the value
+ * lives, so replace it only by renaming another file over it. */
 TN_API tn_status* tn_npy_read(const char* path, tn_dtype unnamed, tn_value** value);
-/* Writes a tensor; an existing file is replaced at once. */
+/* Writes a tensor; an existing file is replaced atomically. */
 TN_API tn_status* tn_npy_write(const char* path, const tn_value* value);
 /* Opens an archive of arrays. Values read from it outlive it. */
 TN_API tn_status* tn_npz_open(const char* path, tn_npz** npz);
-/* The most memory that arrays read from it take together, those that are used where they are in the file not counted;
- * TN_RESOURCE_LIMIT beyond. Unless it is set: three quarters of what the machine or container has, as for tn_npy_read.
- */
+/* Limits the memory of all arrays read from the archive, except for those used in place in the file; beyond it the
+ * error is TN_RESOURCE_LIMIT. Default: three quarters of the machine's or container's memory, as for tn_npy_read.
+ * */
 TN_API tn_status* tn_npz_limit_memory(tn_npz* npz, int64_t bytes);
 TN_API void tn_npz_release(tn_npz* npz);
 TN_API size_t tn_npz_count(const tn_npz* npz);
 /* The array's name, without ".npy". */
 TN_API const char* tn_npz_name(const tn_npz* npz, size_t index);
 TN_API tn_status* tn_npz_read(const tn_npz* npz, size_t index, tn_dtype unnamed, tn_value** value);
-/* Writes tensors under their names, which must be unique; an existing file is replaced at once. */
+/* Writes tensors under their names, which must be unique; an existing file is replaced atomically. */
 TN_API tn_status* tn_npz_write(const char* path, const char* const* names, const tn_value* const* values, size_t count);
 
 /* ---- Types of inputs and outputs ---- */
 
 TN_API tn_kind tn_type_kind(const tn_type* type);
 TN_API tn_dtype tn_type_dtype(const tn_type* type); /* tensors: elements; maps: keys */
-TN_API int64_t tn_type_rank(const tn_type* type);   /* tensors; -1 when unknown */
-/* The extent, or -1 when it is symbolic. */
+TN_API int64_t tn_type_rank(const tn_type* type);   /* tensors; -1 if unknown */
+/* The extent, or -1 if it is symbolic. */
 TN_API int64_t tn_type_dim(const tn_type* type, size_t axis);
 /* The extent as text: "3", "batch", "2*n + 1"; "" for an extent without a name. */
 TN_API const char* tn_type_dim_text(const tn_type* type, size_t axis);
-/* The name that the model gives the extent; "" when it is a number, is computed from others or has no name. */
+/* The name that the model gives the extent; "" if it is a number, is computed from others or has no name. */
 TN_API const char* tn_type_dim_name(const tn_type* type, size_t axis);
-/* Sequences, optionals: what is inside; maps: the value type. NULL for tensors. */
+/* The element type of a sequence or optional, or the value type of a map. NULL for tensors. */
 TN_API const tn_type* tn_type_element(const tn_type* type);
 /* "float[batch, 3]", "seq(float[...])". */
 TN_API const char* tn_type_text(const tn_type* type);
 
 /* ---- Models [compiler] ---- */
 
-/* Reads an ONNX model. The file is mapped; replace it by renaming another over it, never by writing into it. */
+/* Reads an ONNX model. The file is mapped: replace it by renaming another file over it, never by writing into it. */
 TN_API tn_status* tn_model_load_file(tn_context* context, const char* path, const tn_options* options,
                                      tn_model** model);
-/* The same from memory, which is copied. External data needs the option external_folder or files in memory. */
+/* Reads a model from memory, which is copied. External data needs the option external_folder or files in memory. */
 TN_API tn_status* tn_model_load_memory(tn_context* context, const void* data, size_t size, const tn_options* options,
                                        tn_model** model);
 TN_API void tn_model_release(tn_model* model);
-/* Writes the model as ONNX; nothing of the file it was read from is lost. Never leaves a half-written file. */
+/* Writes the model as ONNX without losing anything of the original file. Never leaves a half-written file. */
 TN_API tn_status* tn_model_save(const tn_model* model, const char* path);
-/* The same into memory; release with tn_string_release. */
+/* Writes the model into memory; release with tn_string_release. */
 TN_API tn_status* tn_model_to_memory(const tn_model* model, char** data, size_t* size);
-/* The same model with every node written anew from what Tenon understood of it, in the versions of ops that the model
- * imports. *report: JSON, {"respelled": N, "kept": ["Softmax (version 11)", ...]}; "kept" are ops that have no other
- * form in these versions and stay as they were read. Release both with tn_string_release. */
+/* Writes the model with every node newly written from Tenon's understanding of it, in the op versions that the model
+ * imports. *report: JSON, {"respelled": N, "kept": ["Softmax (version 11)", ...]}; "kept" lists ops that have no other
+ * form in these versions and stay unchanged. Release both with tn_string_release. */
 TN_API tn_status* tn_model_respell(const tn_model* model, char** data, size_t* size, char** report);
-/* What reading it found odd: one message each. */
+/* Warnings about the model, one message each. */
 TN_API size_t tn_model_warning_count(const tn_model* model);
 TN_API const char* tn_model_warning(const tn_model* model, size_t index);
-/* What is in the model, as one JSON object. sections: comma-separated list of "summary", "content" (a hash of the
- * file), "unchanged" (whether its files are certainly still the same), "graph", "ops", "weights", "hashed_weights" (the
- * same with a hash of each one's content, which reads them all), "plan", "tolerances" (what tn_model_compare allows for
- * each output); NULL means summary. Release with tn_string_release. */
+/* Describes the model as one JSON object. sections: comma-separated list of "summary", "content" (a hash of the file),
+ * "unchanged" (whether its files are certainly unchanged), "graph", "ops", "weights", "hashed_weights" (weights with a
+ * hash of each content, which reads them all), "plan", "tolerances" (the tolerances of tn_model_compare for each
+ * output); NULL means summary. Release with tn_string_release. */
 TN_API tn_status* tn_model_describe(const tn_model* model, const char* sections, char** json);
 /* "producer_name", "producer_version", "graph_name", "domain", "description", "graph_description", "version",
- * "ir_version"; NULL when there is no such field. */
+ * "ir_version"; NULL if there is no such field. */
 TN_API const char* tn_model_property(const tn_model* model, const char* name);
 TN_API size_t tn_model_metadata_count(const tn_model* model);
 TN_API const char* tn_model_metadata_key(const tn_model* model, size_t index);
 TN_API const char* tn_model_metadata_value(const tn_model* model, size_t index);
-/* What the model takes and gives, in the order of a session's inputs and outputs. */
+/* The inputs and outputs of the model, in the order of a session's. */
 TN_API size_t tn_model_input_count(const tn_model* model);
 TN_API const char* tn_model_input_name(const tn_model* model, size_t index);
 TN_API const tn_type* tn_model_input_type(const tn_model* model, size_t index);
-/* 1 when the input may be left out because the model gives it a value (an initializer listed as input). */
+/* 1 if the input may be omitted because the model has a default for it (an initializer listed as input). */
 TN_API int tn_model_input_has_default(const tn_model* model, size_t index);
 TN_API size_t tn_model_output_count(const tn_model* model);
 TN_API const char* tn_model_output_name(const tn_model* model, size_t index);
 TN_API const tn_type* tn_model_output_type(const tn_model* model, size_t index);
 
-/* Makes inputs for trying a model out: numbers, strings, lists and maps that the nodes which read them accept (indices
- * inside what they index, divisors that are not zero, ...), the same for the same seed on every machine.
- *   inputs   one per model input, in the order of a session's. NULL on entry: the caller gets a new handle (or NULL
- *            still, when the model gives the input a value). A value of the caller's stays as it is, and its shape
- *            decides the symbolic dimensions it names. A dimension nobody decides gets an extent that the nodes
- *            accept, as far as their shape rules tell: a small one with the option sizes=0 (the default), other ones
- *            with 1 to 5. The same shapes come back where a model accepts no others.
+/* Creates random inputs for testing a model: numbers, strings, lists and maps that the nodes accept (indices in range,
+ * divisors that are not zero, ...). The same seed gives the same inputs on every machine.
+ *   inputs   one per model input, in the order of a session's. If NULL on entry, the caller gets a new handle (or
+ *            NULL again, if the model has a default for the input). A value of the caller's stays unchanged, and its
+ *            shape decides the symbolic dimensions it names. Any other dimension gets an extent that the shape rules
+ *            of the nodes accept: a small one with the option sizes=0 (the default), others with 1 to 5. If the
+ *            model accepts only one set of shapes, all sizes give these shapes.
  */
 TN_API tn_status* tn_model_random_inputs(const tn_model* model, const tn_options* options, tn_value** inputs,
                                          size_t input_count);
 
-/* Whether a value of the model (an output, or another value by its name) is what it should be, by the one measure that
- * every command uses. What may differ follows from the nodes that the value depends on and their element types:
- *   nothing            strings, booleans, integers, and numbers that are only moved
- *   rounding           a share of the largest expected number: units in the last place of the coarsest type on the
- *                      way, more of them for more roundings and for longer sums
- *   steps              where numbers are quantized on the way, some steps of 1/127 of the largest, or of integers
- *   ties               indices that an ArgMax, ArgMin or TopK chose, where `chosen_from` shows that rounding explains
- *                      the other choice. It is the expected value of the name "chosen_from" in the section
- *                      "tolerances" of tn_model_describe; NULL when there is none.
- * tn_value_compare is for tolerances of one's own. */
+/* Compares a value of the model (an output, or another value by its name) with the expected one, as all commands do.
+ * The allowed difference follows from the nodes that the value depends on and their element types:
+ *   nothing            strings, booleans, integers, and numbers that are only copied
+ *   rounding           a fraction of the largest expected number: units in the last place of the coarsest type
+ *                      involved, more of them for more roundings and longer sums
+ *   steps              for numbers that are quantized on the way, a few steps of 1/127 of the largest, or of integers
+ *   ties               indices from an ArgMax, ArgMin or TopK, where `chosen_from` shows that rounding explains the
+ *                      different choice. It is the expected value that "chosen_from" names in the section
+ *                      "tolerances" of tn_model_describe; NULL if there is none.
+ * Use tn_value_compare for your own tolerances. */
 TN_API tn_status* tn_model_compare(const tn_model* model, const char* name, const tn_value* actual,
                                    const tn_value* expected, const tn_value* chosen_from, tn_comparison* comparison);
 
 /* ---- Sessions ---- */
 
-/* [compiler] Compiles the model and makes it ready to run. The model may be released afterwards. */
+/* [compiler] Compiles the model and creates a session for it. The model may be released afterwards. */
 TN_API tn_status* tn_session_create(tn_context* context, const tn_model* model, const tn_options* options,
                                     tn_session** session);
 TN_API void tn_session_release(tn_session* session);
@@ -391,228 +391,228 @@ TN_API void tn_session_release(tn_session* session);
 TN_API size_t tn_session_input_count(const tn_session* session);
 TN_API const char* tn_session_input_name(const tn_session* session, size_t index);
 TN_API const tn_type* tn_session_input_type(const tn_session* session, size_t index);
-/* 1 when the input may be left out because the model gives it a value (an initializer listed as input). */
+/* 1 if the input may be omitted because the model has a default for it (an initializer listed as input). */
 TN_API int tn_session_input_has_default(const tn_session* session, size_t index);
 TN_API size_t tn_session_output_count(const tn_session* session);
 TN_API const char* tn_session_output_name(const tn_session* session, size_t index);
 TN_API const tn_type* tn_session_output_type(const tn_session* session, size_t index);
-/* The node that computes an output; "" when it is an input or a weight. */
+/* The node that computes an output; "" if the output is an input or a weight. */
 TN_API const char* tn_session_output_node(const tn_session* session, size_t index);
 
-/* Bytes of run memory in use now and at most so far. */
+/* The bytes of run memory in use now, and the peak so far. */
 TN_API void tn_session_memory(const tn_session* session, int64_t* used, int64_t* peak);
 
-/* ---- Where new weights come from: tensors by name ---- */
+/* ---- Sources of new weights: tensors by name ---- */
 
-/* An ONNX model, a .safetensors or .npz file, or a folder with files of the same names and layout as those that the
- * weights came from. Names of an ONNX model's weights are those tn_artifact_describe lists. */
+/* Opens an ONNX model, a .safetensors or .npz file, or a folder of files with the same names and layout as the files
+ * that the weights came from. For an ONNX model, the names are those that tn_artifact_describe lists. */
 TN_API tn_status* tn_source_open(const char* path, tn_source** source);
-/* Tensors in memory. Values are retained; their elements may change again once a call that uses the source returns. */
+/* Creates a source of tensors in memory. Values are retained; they may change after a call that uses the source. */
 TN_API tn_source* tn_source_create(void);
 TN_API tn_status* tn_source_add(tn_source* source, const char* name, const tn_value* value);
 TN_API void tn_source_release(tn_source* source);
-/* The tensors of a source; a folder has none before it is used with a model. */
+/* The tensors of a source; a folder has none until it is used with a model. */
 TN_API size_t tn_source_count(const tn_source* source);
 TN_API const char* tn_source_name(const tn_source* source, size_t index);
 
 /* ---- Artifacts: compiled models with their weights. Immutable. ---- */
 
-/* [compiler] Compiles models into one artifact; weights that are the same are there once. names must be unique.
- * Nothing is computed yet from large weights: that happens when the artifact is saved or a session is made. */
+/* [compiler] Compiles models into one artifact, which stores equal weights once. names must be unique. Large weights
+ * are not packed yet: that happens when the artifact is saved or a session is created. */
 TN_API tn_status* tn_compile(tn_context* context, const tn_model* const* models, const char* const* names, size_t count,
                              const tn_options* options, tn_artifact** artifact);
-/* [compiler] The key of what a compile with these options would give: of the model's files, the options and the
- * version. Artifacts keep it (see "made_from" in tn_artifact_describe). Release with tn_string_release. */
+/* [compiler] The key of a compile with these options: a hash of the model's files, the options and the version.
+ * Artifacts store it (see "made_from" in tn_artifact_describe). Release with tn_string_release. */
 TN_API tn_status* tn_compile_key(const tn_model* model, const tn_options* options, char** key);
-/* Opens the context files X_ctx.onnx of models that share one weights file. It is mapped and no weight is read. */
+/* Opens context files (X_ctx.onnx) that share one weights file, which is mapped. No weight is read yet. */
 TN_API tn_status* tn_artifact_load(tn_context* context, const char* const* paths, size_t count,
                                    const tn_options* options, tn_artifact** artifact);
-/* One context file in memory, which is copied. Its weights are embedded, or in `folder`. */
+/* Opens one context file in memory, which is copied. Its weights are embedded, or in a file in `folder`. */
 TN_API tn_status* tn_artifact_load_memory(tn_context* context, const void* data, size_t size, const char* folder,
                                           const tn_options* options, tn_artifact** artifact);
-/* 1 for an ONNX file with a context node, Tenon's or another program's; 0 for other models. */
+/* *is_context is 1 for an ONNX file with a context node, Tenon's or another program's; 0 for other models. */
 TN_API tn_status* tn_is_context_file(const char* path, int* is_context);
-/* What a context file of Tenon says of itself, whether its weights are there or not, as one JSON object: model,
- * embedded, weights_file, content_id (of the weights), plan_key, source_file, made_by, and validation: what
- * tn_context_file_note_validation noted, or "". Release with tn_string_release. */
+/* Describes a Tenon context file, even if its weights are missing, as one JSON object: model, embedded, weights_file,
+ * content_id (of the weights), plan_key, source_file, made_by, and validation (the verdict stored by
+ * tn_context_file_note_validation, or ""). Release with tn_string_release. */
 TN_API tn_status* tn_context_file_describe(const char* path, char** json);
-/* Notes in a context file how its comparison with the model it was made from ended, in one word. The file is replaced
- * at once; its weights stay. Files that are saved anew, with other weights or not, have no note. */
+/* Stores the verdict of the comparison with the original model in a context file, as one word. The file is replaced
+ * atomically; its weights stay. Files that are saved again, with new weights or not, have no verdict. */
 TN_API tn_status* tn_context_file_note_validation(const char* path, const char* verdict);
-/* Removes what interrupted publications left in a folder: their temporary folders, and weights files called
- * "<weights_name>-<8 digits>.bin" that no context file there names, or with "" only those that were left over.
+/* Removes what interrupted publications left in a folder: their temporary folders, and weights files named
+ * "<weights_name>-<8 digits>.bin" that no context file there refers to; with "", only those known to be left over.
  * Publishing does the latter. */
 TN_API tn_status* tn_folder_tidy(const char* folder, const char* weights_name);
-/* Gives the rest of a group its names where a publication into this folder was stopped between its first context file
- * and its last. Does nothing when there was none. */
+/* Finishes a publication into this folder that was interrupted between its first and last context file. Does nothing if
+ * there was none. */
 TN_API tn_status* tn_folder_complete(const char* folder);
 TN_API void tn_artifact_release(tn_artifact* artifact);
 TN_API size_t tn_artifact_model_count(const tn_artifact* artifact);
 TN_API const char* tn_artifact_model_name(const tn_artifact* artifact, size_t model);
 /* One JSON object. sections: comma-separated list of "models" (names, inputs, outputs, plan keys, sizes), "packed"
- * (packed tensors, what they are made of, who uses them), "sources" (source weights, and whether they can be swapped),
+ * (packed tensors, their sources and users), "sources" (source weights, and whether they can be swapped),
  * "weight_program", "plan"; NULL means models. Release with tn_string_release. */
 TN_API tn_status* tn_artifact_describe(const tn_artifact* artifact, const char* sections, char** json);
-/* Checks every byte: checksums, and that packed weights are what the weight program makes of the sources, where these
- * are available. *json (which may be NULL) says what was checked. */
+/* Checks every byte: the checksums, and that packed weights match their sources, as far as these are available. *json
+ * (which may be NULL) says what was checked. */
 TN_API tn_status* tn_artifact_verify(const tn_artifact* artifact, char** json);
-/* The same models with other weights. The artifact stays as it is. *report as for tn_session_set_weights. */
+/* Makes an artifact with the same models and new weights. *report as for tn_session_set_weights. */
 TN_API tn_status* tn_artifact_bake(tn_context* context, const tn_artifact* artifact, const tn_source* source,
                                    const tn_options* options, tn_artifact** baked, char** report);
-/* The same models without the weights that can be set. */
+/* Makes an artifact with the same models but without the weights that can be set. */
 TN_API tn_status* tn_artifact_strip(const tn_artifact* artifact, tn_artifact** stripped);
-/* Writes the source weights as .safetensors. Fails, naming them, when some are not available or are of a type that the
- * format has no name for (strings, complex128, ...); nothing is written then. */
+/* Writes the source weights as .safetensors. If some are not available, or have a type that the format cannot store
+ * (strings, complex128, ...), it fails, names them and writes nothing. */
 TN_API tn_status* tn_artifact_export(const tn_artifact* artifact, const char* path);
 
-/* Writes context files and one weights file into a folder, which is made if it is missing, so that at any moment, also
- * after a crash, a context file there is whole, is the old one or the new one, and so are its weights. */
+/* Writes context files and one weights file into a folder, which is created if necessary. At any moment, even after a
+ * crash, each context file in the folder is complete, either old or new, and so are its weights. */
 TN_API tn_status* tn_artifact_save(const tn_artifact* artifact, const char* folder, const char* const* names,
                                    size_t count, const tn_options* options);
-/* The same in two steps: what was written can be tried before it gets its names. */
+/* Does the same in two steps, so that the files can be checked before they are moved into place. */
 TN_API tn_status* tn_artifact_stage(const tn_artifact* artifact, const char* folder, const char* const* names,
                                     size_t count, const tn_options* options, tn_publication** publication);
-/* Where the context file of a model is now. */
+/* The current path of a model's context file. */
 TN_API const char* tn_publication_path(const tn_publication* publication, size_t model);
-/* The name and size of the weights file; "" and the size of what is embedded. */
+/* The name and size of the weights file; "" and the size of the weights if they are embedded. */
 TN_API const char* tn_publication_weights_name(const tn_publication* publication);
 TN_API int64_t tn_publication_weights_bytes(const tn_publication* publication);
 TN_API tn_status* tn_publication_publish(tn_publication* publication);
-/* Removes what was not published. */
+/* Removes the files unless they were published. */
 TN_API void tn_publication_release(tn_publication* publication);
 
-/* A session with one of an artifact's models, by number. The artifact may be released afterwards. */
+/* Creates a session for one of an artifact's models, by number. The artifact may be released afterwards. */
 TN_API tn_status* tn_artifact_session(tn_context* context, const tn_artifact* artifact, size_t model,
                                       const tn_options* options, tn_session** session);
 
-/* ---- Builds [compiler]: models to files, with everything that belongs to it ---- */
+/* ---- Builds [compiler]: from models to validated files ---- */
 
-/* A build takes models to context files that share one weights file. It chooses names, leaves alone what is up to date,
- * goes on with the others when a model fails, compares each result with the reference interpreter before anything gets
- * its name, and reports on every model. One thread at a time, but for tn_build_cancel. Options:
- *   output=FILE (for one model; excludes output_dir), output_dir=DIR (made if it is missing; needed for several models;
- *   without either the results go beside the first model), weights_name=TEXT (of the weights file, before the dash),
- *   overwrite=1|0 (replace context files that exist), embed=1|0, compiler=NAME (one of tn_compilers_json), provider,
+/* A build compiles models into context files that share one weights file. It chooses names, skips models that are up to
+ * date, continues when a model fails, compares each result with the reference interpreter before it publishes the
+ * files, and reports on every model. Use it from one thread at a time, except for tn_build_cancel. Options:
+ *   output=FILE (for one model; excludes output_dir), output_dir=DIR (created if necessary; needed for several models;
+ *   without either, results go beside the first model), weights_name=TEXT (name of the weights file, before the dash),
+ *   overwrite=1|0 (replace existing context files), embed=1|0, compiler=NAME (one of tn_compilers_json), provider,
  *   cpu_isa, sources, defer_weights, pin:NAME=1, freeze_inputs, freeze_input:NAME=1, jobs, threads (as for compile,
- * load and context), keep_going=1|0 (1: a model that fails does not stop the others; 0: nothing is written then),
- *   validate=1|0 (compare the results, 1 unless it is set), validate_existing=1|0 (also those that are up to date),
- *   validate_seconds=N (that the reference may take for a set of inputs, and then the compiled model; 600),
- *   dim:NAME=N, shape:NAME=N,N,... and input:NAME=FILE.npy|VALUE (what they are compared with),
- *   program=PATH (the `tenon` program that compares),
- *   compile_seconds=N (that a compiler in a process of its own may be silent; 3600)
- * Results are compared in a process of its own, where a crash or a hang fails one model only: by the program `tenon`,
- * which is found beside the library or in the bin folder of the installation. Where it is not, the build is refused
- * with TN_NOT_FOUND before any model is compiled; name the program, or set validate=0. */
+ *   load and context), keep_going=1|0 (1: continue when a model fails; 0: write nothing then),
+ *   validate=1|0 (compare the results; default 1), validate_existing=1|0 (also validate results that are up to date),
+ *   validate_seconds=N (limit for the reference per set of inputs, and then for the compiled model; default 600),
+ *   dim:NAME=N, shape:NAME=N,N,... and input:NAME=FILE.npy|VALUE (inputs for the comparison),
+ *   program=PATH (the `tenon` program that runs the comparison),
+ *   compile_seconds=N (limit on the silence of a compiler in its own process; default 3600)
+ * The comparison runs in a separate process, so a crash or a hang fails only one model. The program is `tenon`, which
+ * is found beside the library or in the bin folder of the installation. If it is missing, the build fails with
+ * TN_NOT_FOUND before any model is compiled; name the program, or set validate=0. */
 TN_API tn_status* tn_build_create(const tn_options* options, tn_build** build);
 TN_API void tn_build_release(tn_build* build);
-/* Adds a model. Options: provider (for this model alone). */
+/* Adds a model. Options: provider (only for this model). */
 TN_API tn_status* tn_build_add_model(tn_build* build, const char* path, const tn_options* options);
 
 typedef enum tn_build_event {
-  TN_BUILD_PROGRESS = 0, /* what is done now */
-  TN_BUILD_WARNING = 1,  /* what people should know */
-  TN_BUILD_DETAIL = 2    /* what they may ask for */
+  TN_BUILD_PROGRESS = 0, /* what the build is doing */
+  TN_BUILD_WARNING = 1,  /* for users to see */
+  TN_BUILD_DETAIL = 2    /* shown on request */
 } tn_build_event;
-/* The number of no model. */
+/* Stands for no model. */
 #define TN_BUILD_NO_MODEL ((size_t)-1)
-/* Hears what a build does, from any thread but one call at a time; `model` is the number of the model that the text is
- * about, or TN_BUILD_NO_MODEL. The text ends with the call. */
+/* Sets a listener for the events of a build. Calls may come from any thread, one at a time; `model` is the number of
+ * the model that the text is about, or TN_BUILD_NO_MODEL. The text is valid during the call. */
 TN_API tn_status* tn_build_listen(tn_build* build,
                                   void (*listener)(void* user, tn_build_event event, size_t model, const char* text),
                                   void* user);
 
-/* The steps of a build. Each does what comes before it, so a program that only wants results calls tn_build_run alone.
- * Prepare checks options and chooses names; nothing is read or written. Load reads the models; one that cannot be read
- * is no error but a failed model. Run compiles, compares and publishes, once; it succeeds also when models fail, so
- * look at the report. */
+/* The steps of a build. Each step does the ones before it, so a program that only wants results calls tn_build_run.
+ * Prepare checks options and chooses names; it reads and writes nothing. Load reads the models; a model that cannot be
+ * read is not an error but a failed model. Run compiles, compares and publishes, once; it succeeds even if models fail,
+ * so check the report. */
 TN_API tn_status* tn_build_prepare(tn_build* build);
 TN_API tn_status* tn_build_load(tn_build* build);
-/* *report is one JSON object: compiler, status ("compiled", "up to date" or "failed" when any model has), folder,
+/* *report is one JSON object: compiler, status ("compiled", "up to date" or "failed" if any model failed), folder,
  * seconds, threads, written (files), models: [{model, name, status ("compiled", "up to date", "failed", "skipped"),
  * output, error, seconds, nodes, steps, bytes, packed_bytes, shared: {tensors, bytes, with}, validation: {verdict,
  * message, outputs, tried, seconds}, warnings}], group: {weights_file, bytes, packed_bytes, bytes_without_sharing,
  * bytes_saved, tensors, stored_twice} or null. Release with tn_string_release. */
 TN_API tn_status* tn_build_run(tn_build* build, char** report);
-/* From any thread: tn_build_run ends soon with TN_CANCELLED, or has published already. A model that is being compiled
- * in this process is finished first. */
+/* Makes tn_build_run end soon with TN_CANCELLED, from any thread, unless it has already published. A model that is
+ * being compiled in this process is finished first. */
 TN_API void tn_build_cancel(tn_build* build);
 
 TN_API size_t tn_build_model_count(const tn_build* build);
-/* The path that the result of a model gets; "" before tn_build_prepare. The bytes of the path, where the report has
- * text.
- */
+/* The path of a model's result; "" before tn_build_prepare.
+ * These are the bytes of the path, whereas the report has text.
+ * */
 TN_API const char* tn_build_output(const tn_build* build, size_t model);
-/* "waiting", or as in the report; and why the model has failed, or "". */
+/* The status: "waiting", or as in the report. The error: why the model failed, or "". */
 TN_API const char* tn_build_status(const tn_build* build, size_t model);
 TN_API const char* tn_build_error(const tn_build* build, size_t model);
-/* A loaded model; *loaded is NULL when it has failed or was not loaded yet. */
+/* A loaded model; *loaded is NULL if it failed or is not loaded yet. */
 TN_API tn_status* tn_build_model(const tn_build* build, size_t model, tn_model** loaded);
 
-/* Compares a compiled model with the model it was made from, as a build does before it publishes: in a process of its
- * own, on made-up inputs. *json is one object: verdict ("same", "different", "inconclusive" when the reference cannot
- * say, "failed"), message, outputs, tried (the shapes), seconds. Options: program, validate_seconds, cpu_isa, threads,
+/* Compares a compiled model with the original model, as a build does before it publishes: in a separate process, on
+ * random inputs. *json is one object: verdict ("same", "different", "inconclusive" if the reference cannot decide,
+ * "failed"), message, outputs, tried (the shapes), seconds. Options: program, validate_seconds, cpu_isa, threads,
  * freeze_inputs, freeze_input:NAME, dim:NAME, shape:NAME and input:NAME as for tn_build_create; seed=N, samples=N (sets
- * of inputs; 0: one for each shape), rtol=X and atol=X (instead of what rounding explains), memory_limit=BYTES (of each
+ * of inputs; 0: one per shape), rtol=X and atol=X (instead of the effect of rounding), memory_limit=BYTES (for each
  * run). Release with tn_string_release. */
 TN_API tn_status* tn_validate(const char* model, const char* context, const tn_options* options, char** json);
-/* The report of a build as one HTML page that needs nothing else. Release with tn_string_release. */
+/* Renders a build report as one self-contained HTML page. Release with tn_string_release. */
 TN_API tn_status* tn_build_report_html(const char* report, char** html);
-/* The compilers that can be chosen, probed now: a JSON list of {name, alias, description, usable, reason}, where alias
- * and reason may be null. Release with tn_string_release. */
+/* Lists the compilers, probed now: a JSON list of {name, alias, description, usable, reason}, where alias and reason
+ * may be null. Release with tn_string_release. */
 TN_API tn_status* tn_compilers_json(char** json);
 
 /* ---- Replacing the weights of sessions ---- */
 
-/* Takes new weights by name. Runs that are under way finish with the old ones, later runs use the new ones, and none
- * waits. What does not fit is refused with everything that is wrong, and the old weights stay.
- * *report (which may be NULL): {replaced, kept, ignored, open, not_finite, warnings, slots, slots_redone, bytes_redone,
- * seconds, recompiled}; open: weights that are still to be set before the model can run; warnings: sentences, one for
- * each attribute (an epsilon, an alpha) that another ONNX model has another number for, as attributes stay what they
- * are. Weights that change what the plan was decided by (the elements of a shape, say) are refused with
- * TN_GUARD_VIOLATED. With the option recompile=1 the model is compiled again instead, and the session switches to the
- * new plan and its weights at once. This needs libtenon and the model: the one that the session was made from, or the
- * file that a compiled model was made from, in its folder or one that source_dir named. Inputs stay what they are;
- * types of outputs may change. recompiled is null, or {guards: [{weight, asker, property, before, after}], seconds}. */
+/* Sets new weights by name. Runs in progress finish with the old weights, later runs use the new ones, and none waits.
+ * If something does not fit, the error lists everything that is wrong, and the old weights stay. *report (which may be
+ * NULL): {replaced, kept, ignored, open, not_finite, warnings, slots, slots_redone, bytes_redone, seconds, recompiled};
+ * open: weights that must be set before the model can run; warnings: one sentence for each attribute (an epsilon, an
+ * alpha) that differs in the other ONNX model, since attributes never change. Weights that change a value that the plan
+ * depends on (the elements of a shape, say) are refused with TN_GUARD_VIOLATED. With the option recompile=1 the model
+ * is compiled again instead, and the session switches to the new plan and its weights at once. This needs libtenon and
+ * the model: the one that the session was made from, or, for a compiled model, its source file, in its folder or in a
+ * source_dir. Inputs stay the same; types of outputs may change. recompiled is null, or {guards: [{weight, asker,
+ * property, before, after}], seconds}. */
 TN_API tn_status* tn_session_set_weights(tn_session* session, const tn_source* source, const tn_options* options,
                                          char** report);
-/* The same for several sessions, which switch together. *report is a list in their order. */
+/* Sets the weights of several sessions, which switch together. *report is a list in their order. */
 TN_API tn_status* tn_sessions_set_weights(tn_session* const* sessions, size_t count, const tn_source* source,
                                           const tn_options* options, char** report);
-/* The weights a session has now, or those of an artifact's model. Immutable, shared, cheap to hold. */
+/* The current weights of a session, or the weights of an artifact's model. Immutable, shared, cheap to hold. */
 TN_API tn_status* tn_session_weights(const tn_session* session, tn_weights** weights);
 TN_API tn_status* tn_artifact_weights(const tn_artifact* artifact, size_t model, tn_weights** weights);
 TN_API void tn_weights_release(tn_weights* weights);
-/* Switches a session to weights of the same plan: those of another session or artifact. No byte moves. */
+/* Switches a session to weights of the same plan, from another session or artifact. Copies nothing. */
 TN_API tn_status* tn_session_use_weights(tn_session* session, const tn_weights* weights);
-/* The same for several sessions, which switch together: weights[i] are for sessions[i]. */
+/* Switches several sessions together: weights[i] are for sessions[i]. */
 TN_API tn_status* tn_sessions_use_weights(tn_session* const* sessions, const tn_weights* const* weights, size_t count);
 
 /* ---- Runs ---- */
 
-/* Settings and results of runs that are more than values: cancelling and profiling. May be NULL in tn_session_run. */
+/* Cancels and profiles runs. May be NULL in tn_session_run. */
 TN_API tn_run* tn_run_create(void);
 TN_API void tn_run_release(tn_run* run);
-/* Makes runs that use this handle stop soon with TN_CANCELLED, from any thread; reset allows new ones. */
+/* Makes runs that use this handle stop soon with TN_CANCELLED, from any thread; reset allows new runs. */
 TN_API void tn_run_cancel(tn_run* run);
 TN_API void tn_run_reset(tn_run* run);
-/* Makes run and leader share one state of being cancelled: that of leader. Call it before run is used. */
+/* Makes run share leader's cancelled state. Call it before run is used. */
 TN_API void tn_run_follow(tn_run* run, const tn_run* leader);
-/* For callers who learn of a wish to stop only in the thread that runs, such as an interpreter with signals: runs that
- * use this handle call must_stop(user) in their own thread about every 50 ms, and stop with TN_CANCELLED when it
- * returns other than 0. Runs shorter than that never call it. NULL: nobody is asked. Call it before run is used. */
+/* For callers that notice a request to stop only in the running thread, such as an interpreter with signals: runs that
+ * use this handle call must_stop(user) in their own thread about every 50 ms, and stop with TN_CANCELLED if it does not
+ * return 0. Shorter runs never call it. NULL: no function is called. Call it before run is used. */
 TN_API void tn_run_ask(tn_run* run, int (*must_stop)(void* user), void* user);
 /* Records the time of every step of the next run. */
 TN_API void tn_run_enable_profile(tn_run* run, int enable);
-/* Steps of the last profiled run: a JSON array of {name, kernel, variant, depth, start_us, duration_us}; depth counts
- * the sub-graphs around a step. */
+/* The steps of the last profiled run: a JSON array of {name, kernel, variant, depth, start_us, duration_us}; depth is
+ * the number of enclosing sub-graphs. */
 TN_API tn_status* tn_run_profile_json(const tn_run* run, char** json);
 
 /* Runs the model.
- *   inputs   one per session input, in order; NULL takes the input's default
- *   outputs  one per session output, in order. NULL on entry: Tenon allocates, and the caller gets a new handle. A
- *            tensor of the caller's on entry: the result is written into its memory (dtype and dims must match); the
+ *   inputs   one per session input, in order; NULL uses the input's default
+ *   outputs  one per session output, in order. If NULL on entry, Tenon allocates it and the caller gets a new handle.
+ *            If it is a tensor on entry, the result is written into its memory (dtype and dims must match), and the
  *            handle stays the caller's.
- *   wanted   one flag per output, or NULL for all; an output that is not wanted stays NULL
+ *   wanted   one flag per output, or NULL for all; unwanted outputs stay NULL
  */
 TN_API tn_status* tn_session_run(const tn_session* session, tn_run* run, const tn_value* const* inputs,
                                  size_t input_count, const unsigned char* wanted, tn_value** outputs,
@@ -620,23 +620,23 @@ TN_API tn_status* tn_session_run(const tn_session* session, tn_run* run, const t
 
 /* --- Providers of other compilers ------------------------------------------------------------------------- */
 
-/* Somebody who runs parts of models that a compiler of theirs made. A part is a blob in the weights of a compiled
- * model; steps name the provider that runs it. Functions are called from any thread, several at once; statuses are made
- * with tn_status_create. `name` is copied, `user` goes to every function. */
+/* A provider runs parts of models that its own compiler made. A part is a blob in the weights of a compiled model;
+ * steps name the provider that runs it. The functions are called from any thread, several at once; they create statuses
+ * with tn_status_create. `name` is copied; `user` is passed to every function. */
 typedef struct tn_provider {
   size_t size; /* sizeof(tn_provider) */
   const char* name;
   void* user;
-  /* Makes what runs from a blob. The blob stays valid while the result runs, but may be gone when it is closed. */
+  /* Prepares a blob for running. The blob stays valid while the result is used, but may be gone when it is closed. */
   tn_status* (*open)(void* user, const void* blob, size_t bytes, void** opened);
-  /* Computes every output, each a new value that the caller releases. Absent inputs are NULL. */
+  /* Computes every output as a new value, which the caller releases. Absent inputs are NULL. */
   tn_status* (*run)(void* user, void* opened, const tn_value* const* inputs, size_t input_count, tn_value** outputs,
                     size_t output_count);
   /* May be NULL. */
   void (*close)(void* user, void* opened);
 } tn_provider;
 
-/* For all sessions of the process, for good. Fails for a name that is taken. */
+/* Registers a provider for all sessions of the process, permanently. Fails if the name is taken. */
 TN_API tn_status* tn_provider_register(const tn_provider* provider);
 
 #ifdef __cplusplus

@@ -14,7 +14,7 @@ PyObject* classes[TN_INTERNAL + 1] = {};
 
 void set_error_classes(const std::map<int, nb::object>& by_code) {
   for (const auto& [code, type] : by_code) {
-    if (code < 0 || code > TN_INTERNAL) throw nb::index_error("no such error code");
+    if (code < 0 || code > TN_INTERNAL) throw nb::index_error("unknown error code");
     Py_XDECREF(classes[code]);
     classes[code] = nb::object(type).release().ptr();
   }

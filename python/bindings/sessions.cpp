@@ -41,7 +41,7 @@ class Feed {
   [[noreturn]] static void explain(const NamedSession& session, const nb::dict& feed) {
     PyErr_Clear();
     nb::handle(package().explain_names)(feed, nb::cast(&session, nb::rv_policy::reference));
-    throw tenon::Error(TN_INVALID_ARGUMENT, "the names of the feed are not those of the inputs");
+    throw tenon::Error(TN_INVALID_ARGUMENT, "the names in the feed do not match the names of the inputs");
   }
 
   void add(const Session& session, size_t i, nb::handle item) {
@@ -117,7 +117,7 @@ std::vector<std::optional<Value>> run_values(const NamedSession& session, const 
     if (shared[i] && out[i]) {
       if (out[i].dtype() != outputs[i]->dtype() || out[i].dims() != outputs[i]->dims())
         throw tenon::Error(TN_INVALID_ARGUMENT, "output '" + session.session.output_name(i) + "' is " +
-                                                    out[i].type_text() + ", the buffer given for it is " +
+                                                    out[i].type_text() + ", but the buffer given for it is " +
                                                     outputs[i]->type_text());
       std::memcpy(outputs[i]->raw(), out[i].raw(), static_cast<size_t>(out[i].bytes()));
       out[i] = *outputs[i];

@@ -90,7 +90,7 @@ Value tensor_from_array(const AnyArray& array, int dtype, bool copy) {
   if (!copy) return tensor_over(array, dtype);
   Value value = Value::allocate(static_cast<tn_dtype>(dtype), dims_of(array));
   if (static_cast<size_t>(value.bytes()) != array.nbytes())
-    throw tenon::Error(TN_INVALID_ARGUMENT, "the array has elements of another size");
+    throw tenon::Error(TN_INVALID_ARGUMENT, "the elements of the array have a different size");
   if (value.bytes()) std::memcpy(value.raw(), array.data(), array.nbytes());
   return value;
 }
@@ -124,7 +124,7 @@ tn_dtype dtype_from_dlpack(const nb::dlpack::dtype& type) {
 
 Value tensor_from_dlpack(const AnyArray& array) {
   const tn_dtype dtype = dtype_from_dlpack(array.dtype());
-  if (dtype == TN_UNDEFINED) throw tenon::Error(TN_UNSUPPORTED, "the DLPack tensor has an element type ONNX lacks");
+  if (dtype == TN_UNDEFINED) throw tenon::Error(TN_UNSUPPORTED, "ONNX has no element type for the DLPack tensor");
   return tensor_over(array, dtype);
 }
 

@@ -1,4 +1,4 @@
-"""Between Python objects and Tenon values. The native part takes plain arrays itself; the rest comes here."""
+"""Converts between Python objects and Tenon values. The native part handles plain arrays, this module the rest."""
 
 import ml_dtypes
 import numpy as np
@@ -64,7 +64,7 @@ def element_code(element_type):
     """The ONNX number of a numpy type or of an ONNX number."""
     if isinstance(element_type, (int, np.integer)) and not isinstance(element_type, bool):
         if int(element_type) not in NUMPY_TYPES:
-            raise InvalidArgument(f"{element_type} is not an element type")
+            raise InvalidArgument(f"{element_type} is not a valid element type")
         return int(element_type)
     code = dtype_code(element_type)
     if code is None:
@@ -77,7 +77,7 @@ def _string_bytes(item):
 
 
 def _plain(array):
-    """The array row-major, aligned and in the machine's byte order; itself if it is so already."""
+    """The array as row-major, aligned and in the machine's byte order; the array itself if it already is."""
     native = array.dtype.newbyteorder("=")
     if array.flags.c_contiguous and array.flags.aligned and array.dtype == native:
         return array
@@ -145,7 +145,7 @@ def _check_range(array, code):
 
 def _tensor(item, declared, copy):
     if item is None:
-        raise InvalidArgument("None is given for an input that is not optional")
+        raise InvalidArgument("the value is None, but the input is not optional")
     if isinstance(item, np.ndarray):
         return value_from_array(item, copy)
     array = np.asarray(item)
@@ -153,7 +153,7 @@ def _tensor(item, declared, copy):
     typed = hasattr(item, "dtype")  # scalars of numpy, tensors of other frameworks
     if not typed and wanted is not None and array.dtype != wanted:
         if not _castable(array.dtype.kind, declared.dtype):
-            raise InvalidArgument(f"{TYPE_NAMES[declared.dtype]} is expected, the value given is {array.dtype}")
+            raise InvalidArgument(f"expected {TYPE_NAMES[declared.dtype]}, but the value is {array.dtype}")
         _check_range(array, declared.dtype)
         array = array.astype(wanted)
     return value_from_array(array, copy)
@@ -166,8 +166,8 @@ def _map(item, declared):
 
 
 def from_python(item, declared, copy=False):
-    """The value for an input of the declared type. What is inside sequences, optionals and maps is copied, so that
-    results, which may hold it too, never share memory with the caller's arrays."""
+    """The value for an input of the declared type. The contents of sequences, optionals and maps are copied, so that
+    results, which may contain them, never share memory with the caller's arrays."""
     native = getattr(item, "_native", item)
     if isinstance(native, _tenon.Value):
         return native
@@ -181,18 +181,18 @@ def from_python(item, declared, copy=False):
         return _tenon.Value.optional(from_python(item, element, True), element)
     if declared.kind == KIND_SEQUENCE:
         if not isinstance(item, (list, tuple)):
-            raise InvalidArgument(f"a list is expected, not {type(item).__name__}")
+            raise InvalidArgument(f"expected a list, not {type(item).__name__}")
         element = declared.element
         return _tenon.Value.sequence([from_python(i, element, True) for i in item], element)
     if declared.kind == KIND_MAP:
         if not isinstance(item, dict):
-            raise InvalidArgument(f"a dict is expected, not {type(item).__name__}")
+            raise InvalidArgument(f"expected a dict, not {type(item).__name__}")
         return _map(item, declared)
     return _tensor(item, declared, copy)
 
 
 def input_from_python(name, item, declared):
-    """The same for an input of a model, which errors name."""
+    """The value for an input of a model; errors name the input."""
     try:
         return from_python(item, declared)
     except Error as error:
@@ -202,7 +202,7 @@ def input_from_python(name, item, declared):
 
 
 def explain_names(feed, session):
-    """Raises what is wrong with the names of a feed, as onnxruntime does."""
+    """Raises an error if the names of a feed are wrong, as onnxruntime does."""
     names = [session.input_name(i) for i in range(session.input_count)]
     required = [name for i, name in enumerate(names) if not session.input_has_default(i)]
     missing = [name for name in required if name not in feed]

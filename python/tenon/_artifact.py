@@ -22,7 +22,7 @@ class NoSuchPosition(InvalidArgument, IndexError):
 
 
 class Artifact:
-    """Compiled models with their weights. Made by `tenon.compile` and `Artifact.load`; never changes."""
+    """Compiled models with their weights. Created by `tenon.compile` and `Artifact.load`; never changes."""
 
     def __init__(self, native):
         self._native = native
@@ -30,23 +30,23 @@ class Artifact:
 
     @classmethod
     def load(cls, *paths, folder=None, map=True, verify_weights=False, source_dirs=()):
-        """Opens context files (X_ctx.onnx) that share one weights file, or the bytes of one context file. No weight is
-        read before it is used.
+        """Opens context files (X_ctx.onnx) that share one weights file, or one context file given as bytes. A weight is
+        read only when it is used.
 
-        folder: where the weights file of bytes is, unless the weights are embedded. map: False reads files instead of
-        mapping them. verify_weights: check every byte first. source_dirs: where files that weights came from are looked
-        for, after the folder of the artifact."""
+        folder: the folder of the weights file, if a context file is given as bytes and its weights are not embedded.
+        map: False reads files instead of mapping them. verify_weights: check every byte first. source_dirs: folders to
+        search for the files that weights came from, after the folder of the artifact."""
         if not paths:
-            raise ValueError("there is no context file to open")
+            raise ValueError("no context file is given")
         options = settings(map=map, verify_weights=verify_weights, source_dir=as_names(source_dirs, "source_dirs"))
         in_memory = [path for path in paths if isinstance(path, (bytes, bytearray, memoryview))]
         if in_memory:
             if len(paths) > 1:
-                raise TypeError("a context file in memory is opened alone, not together with others")
+                raise TypeError("a context file given as bytes cannot be opened together with others")
             where = "" if folder is None else os.fspath(folder)
             return cls(_tenon.Artifact.load_memory(bytes(in_memory[0]), where, options))
         if folder is not None:
-            raise TypeError("folder goes with the bytes of a context file; the weights of a path are beside it")
+            raise TypeError("folder applies only to a context file given as bytes; the weights of a path are beside it")
         return cls(_tenon.Artifact.load([os.fspath(path) for path in paths], options))
 
     @property
@@ -75,14 +75,14 @@ class Artifact:
         return Weights(self._native.weights(self._position(model)))
 
     def bake(self, weights, *, partial=False, strict=False, only=None, map=True):
-        """The same models with other weights, and one report per model. The arguments are those of
+        """An artifact with the same models and other weights, and one report per model. The arguments are those of
         `InferenceSession.set_weights`."""
         options = swap_settings(partial=partial, strict=strict, only=only, map=map)
         baked, report = self._native.bake(source_of(weights), options)
         return Artifact(baked), with_warnings(json.loads(report))
 
     def strip(self):
-        """The same models without the weights that can be set."""
+        """An artifact with the same models but without the weights that can be set."""
         return Artifact(self._native.strip())
 
     def export(self, path):
@@ -104,7 +104,7 @@ class Artifact:
         known = ", ".join(f"'{name}'" for name in models)
         if model is None:
             if len(models) > 1:
-                raise InvalidArgument(f"the artifact has {len(models)} models, choose one: {known}")
+                raise InvalidArgument(f"the artifact has {len(models)} models; choose one: {known}")
             return 0
         if isinstance(model, str):
             if model not in models:
@@ -123,7 +123,7 @@ def is_context_file(path):
 
 
 def describe_context_file(path):
-    """What a context file of Tenon says of itself, whether its weights are there or not: a dict with model, embedded,
+    """Describes a Tenon context file, even if its weights are missing: a dict with model, embedded,
     weights_file, content_id, plan_key, source_file and made_by."""
     return json.loads(_tenon.describe_context_file(os.fspath(path)))
 
@@ -149,7 +149,7 @@ def _checked_names(names, models):
     names = as_names(names, "names")
     if len(names) != len(models):
         raise ValueError(f"{len(models)} {'model' if len(models) == 1 else 'models'} need as many names, "
-                         f"{len(names)} {'is' if len(names) == 1 else 'are'} given: {', '.join(map(repr, names))}")
+                         f"but {len(names)} {'is' if len(names) == 1 else 'are'} given: {', '.join(map(repr, names))}")
     return names
 
 
@@ -157,18 +157,18 @@ def compile(models, names=None, *, provider="cpu", sources="reference", defer_we
             freeze_inputs=False, jobs=1, threads=None, cpu_isa=None):
     """Compiles a model, or several that then share their weights: paths, bytes or `Model`s.
 
-    names: what the models are called, one each; those of the files unless they are given. provider: "cpu" or
-    "reference", or a dict of these by the names of models; a model that is not in it gets "cpu". sources: what later
-    partial swaps can draw on: "reference" to the files the weights came from, "embed" a copy, or "none". defer_weights:
-    leave the weights open, to be set later. pin: weights that no swap may change, or the name of one. freeze_inputs:
-    initializers that are listed as inputs become weights.
+    names: one name per model; default: the file names. provider: "cpu" or
+    "reference", or a dict of these by model name; other models get "cpu". sources: where later partial swaps find the
+    other weights: "reference" means the files they came from, "embed" a stored copy, "none" nowhere. defer_weights:
+    leave the weights out; they are set later. pin: the names of weights that no swap may change, or one name.
+    freeze_inputs: turn initializers that are listed as inputs into weights.
 
-    jobs: models that are compiled at a time. threads: how many compute what is made of weights; 0 is what the CPU quota
-    allows. cpu_isa: the instruction set that kernels use at most, also in sessions of the artifact that is returned; one
-    of `system()["cpu"]["isas"]`."""
+    jobs: the number of models to compile at a time. threads: the number of threads that pack weights; 0 is as many as
+    the CPU quota allows. cpu_isa: the most advanced instruction set for kernels, also in sessions of the returned
+    artifact; one of `system()["cpu"]["isas"]`."""
     models = list(models) if isinstance(models, (list, tuple)) else [models]
     if not models:
-        raise ValueError("there is no model to compile")
+        raise ValueError("no model is given")
     names = _default_names(models) if names is None else _checked_names(names, models)
     load = settings(freeze_inputs=freeze_inputs)
     native = [model._native if isinstance(model, Model) else load_native(model, load) for model in models]

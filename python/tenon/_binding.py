@@ -1,4 +1,4 @@
-"""IOBinding: inputs and outputs given once, for many runs."""
+"""IOBinding: inputs and outputs bound once, for many runs."""
 
 from . import _tenon
 from ._arrays import STRING, element_code, to_python, value_from_array
@@ -9,7 +9,7 @@ from ._values import OrtValue, OrtValueVector
 
 def _require_value(value):
     if not isinstance(value, OrtValue):
-        raise TypeError(f"an OrtValue is needed, not {type(value).__name__}")
+        raise TypeError(f"expected an OrtValue, not {type(value).__name__}")
 
 
 class IOBinding:
@@ -34,7 +34,7 @@ class IOBinding:
         self._arguments = None
 
     def bind_cpu_input(self, name, arr_on_cpu):
-        """Binds an array, which is not copied if it is row-major: what it holds when a run begins counts."""
+        """Binds an array. A row-major array is not copied; a run reads its contents when it begins."""
         if isinstance(arr_on_cpu, OrtValue):
             return self.bind_ortvalue_input(name, arr_on_cpu)
         self._input(name, value_from_array(arr_on_cpu))
@@ -49,7 +49,7 @@ class IOBinding:
         self._input(name, ortvalue._native)
 
     def bind_output(self, name, device_type="cpu", device_id=0, element_type=None, shape=None, buffer_ptr=None):
-        """Asks for an output: in the memory at an address, or (without one) in memory that Tenon allocates."""
+        """Requests an output, in the memory at an address or, without one, in memory that Tenon allocates."""
         require_cpu(device_type)
         native = None
         if buffer_ptr is not None:
@@ -59,11 +59,11 @@ class IOBinding:
         self._output(name, native)
 
     def bind_ortvalue_output(self, name, ortvalue):
-        """Asks for an output in the memory of a value."""
+        """Requests an output in the memory of a value."""
         _require_value(ortvalue)
         native = ortvalue._tensor()
         if not ortvalue._writeable:
-            raise InvalidArgument(f"output '{name}' cannot be written into memory that is read-only")
+            raise InvalidArgument(f"output '{name}' cannot be written into read-only memory")
         if native.dtype == STRING:
             raise InvalidArgument("strings cannot be written into bound memory; use bind_output")
         self._output(name, native)
@@ -79,10 +79,10 @@ class IOBinding:
         self._results = []
 
     def synchronize_inputs(self):
-        """Without effect: everything is on the CPU."""
+        """Does nothing: everything is on the CPU."""
 
     def synchronize_outputs(self):
-        """Without effect: a run has ended when it returns."""
+        """Does nothing: a run has ended when it returns."""
 
     def clear_binding_inputs(self):
         self._inputs.clear()

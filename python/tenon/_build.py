@@ -1,4 +1,4 @@
-"""Builds: models to compiled files, as `tenon compile` makes them."""
+"""Builds: compile models into files, as `tenon compile` does."""
 
 import json
 import os
@@ -9,26 +9,26 @@ from ._settings import as_names, settings
 
 
 class BuildReport(dict):
-    """What a build did: `compiler`, `status`, `folder`, `seconds`, `written`, `models` and `group`, as the JSON report
-    of `tenon compile` has them."""
+    """The report of a build: `compiler`, `status`, `folder`, `seconds`, `written`, `models` and `group`, as in the JSON
+    report of `tenon compile`."""
 
     @property
     def ok(self):
-        """Whether no model has failed."""
+        """Whether all models succeeded."""
         return self["status"] != "failed"
 
     @property
     def errors(self):
-        """Why models have failed, by their paths."""
+        """The errors of failed models, by path."""
         return {model["model"]: model["error"] for model in self["models"] if model["status"] == "failed"}
 
     def html(self):
-        """One page that needs nothing else."""
+        """The report as one self-contained HTML page."""
         return _tenon.report_html(json.dumps(self))
 
 
 class BuildFailed(Fail):
-    """Some models of a build have failed; `report` says which, and what became of the others."""
+    """Some models of a build failed; `report` has the result of every model."""
 
     def __init__(self, report):
         super().__init__("\n".join(dict.fromkeys(report.errors.values())))
@@ -40,30 +40,30 @@ def build(models, output=None, *, output_dir=None, weights_name=None, overwrite=
           keep_going=True, validate=True, validate_existing=False, validate_seconds=None, dims=None, shapes=None,
           inputs=None, jobs=1, threads=None, program=None, compile_seconds=None, on_event=None, check=True):
     """Compiles models, given by their paths, into context files that share one weights file, and returns a
-    `BuildReport`. What is up to date is left alone; results get their names only when they agree with the reference
+    `BuildReport`. Models that are up to date are skipped; results are published only if they agree with the reference
     interpreter.
 
-    output: the one context file. output_dir: the folder for several; without either, results go beside the first model.
-    weights_name: of the weights file, before the dash. overwrite: replace context files that exist. embed: the weights
-    inside the one context file. compiler: one of `compilers()`. provider: "cpu" or "reference", or a dict of these by
-    the paths of models. freeze_inputs: True for all initializers that are listed as inputs, or the names of some.
-    sources, defer_weights, pin, jobs, threads and cpu_isa are those of `compile`.
+    output: the context file, for one model. output_dir: the folder for several; without either, results go beside the
+    first model. weights_name: the name of the weights file, before the dash. overwrite: replace existing context files.
+    embed: store the weights inside the context file, for one model. compiler: one of `compilers()`. provider: "cpu" or
+    "reference", or a dict of these by the paths of models. freeze_inputs: True for all initializers that are listed as
+    inputs, or the names of some. sources, defer_weights, pin, jobs, threads and cpu_isa are those of `compile`.
 
-    keep_going: a model that fails does not stop the others; False: nothing is written then. check: raise `BuildFailed`
-    when models fail, after the others are done; False: only the report says so.
+    keep_going: continue when a model fails; False: write nothing then. check: raise `BuildFailed` if models fail, after
+    the others are done; False: only the report says so.
 
-    validate: compare each result with the reference in a process of its own, the program `tenon` that is installed with
-    this package (program: another one); a crash or a hang there fails one model. validate_existing: also what is up to
-    date. validate_seconds: how long the reference may take for a set of inputs, and then the compiled model. dims,
-    shapes and inputs: what results are compared with, dicts of extents, of lists of extents, and of .npy files or
-    numbers.
+    validate: compare each result with the reference in a separate process, so that a crash or a hang fails only one
+    model. The process runs the program `tenon` that is installed with this package, or the one that `program` names.
+    validate_existing: also validate results that are up to date. validate_seconds: time limit for the reference per set
+    of inputs, and then for the compiled model. dims, shapes and inputs: the inputs for the comparison, as dicts of
+    extents, of lists of extents, and of .npy files or numbers.
 
-    compile_seconds: how long a compiler in a process of its own may be silent. on_event: called with "progress",
+    compile_seconds: how long a compiler in its own process may print nothing. on_event: called with "progress",
     "warning" or "detail", the position of a model or None, and a text, from another thread; an exception it raises ends
-    the build. So does Ctrl-C; nothing is written then."""
+    the build, as does Ctrl-C; nothing is written then."""
     paths = [os.fspath(path) for path in as_names(models, "models")]
     if not paths:
-        raise ValueError("there is no model to build")
+        raise ValueError("no model is given")
     by_path = {os.fspath(path): name for path, name in provider.items()} if isinstance(provider, dict) else {}
     for path in by_path:
         if path not in paths:

@@ -1,7 +1,7 @@
-"""Configuration entries of sessions and runs: what each key means here.
+"""Configuration entries of sessions and runs, and what Tenon does with each key.
 
-A key is honoured, has no effect because it only concerns speed or memory or asks for what always holds, is warned about because onnxruntime's results
-could differ in the last digits, or is refused because leaving it out would change results or files.
+Tenon honours a key; ignores it because it only concerns speed or memory, or requests what is always so; warns because
+onnxruntime's results could differ in the last digits; or refuses it because ignoring it would change results or files.
 """
 
 import warnings
@@ -55,16 +55,16 @@ REFUSED = {
     "session.optimized_model_external_initializers_file_name": (("",), "sessions do not write models"),
     "session.optimized_model_external_initializers_min_size_in_bytes": (("",), "sessions do not write models"),
     "session.save_external_prepacked_constant_initializers": (("", "0"), "sessions do not write models"),
-    "session.collect_node_memory_stats_to_file": (("",), "there are no such statistics"),
+    "session.collect_node_memory_stats_to_file": (("",), "Tenon does not collect such statistics"),
     "session.compile_only": (("", "0"), "sessions do not write models"),
     "session.node_partition_config_file": (("",), "nodes are not assigned to partitions"),
     "session.gqa_value_layout": (("",), "the layout of the cache cannot be chosen"),
-    "gpu_graph_id": (("", "-1", "0"), "there are no captured graphs"),
+    "gpu_graph_id": (("", "-1", "0"), "Tenon does not capture graphs"),
 }
 
 
 def check_session_entry(key, value):
-    """Raises or warns for an entry that cannot be had."""
+    """Raises or warns if Tenon cannot honour an entry."""
     if key.startswith(NATIVE_PREFIX) or key in HONOURED:
         return
     if key == "session.disable_cpu_ep_fallback":

@@ -39,7 +39,7 @@ def require_cpu(device_type):
 
 
 class OrtDevice:
-    """A place where values live. Made by `OrtDevice.make`; any may be described, only the CPU can be used."""
+    """A place for values. Created by `OrtDevice.make`; any device can be described, but only the CPU can be used."""
 
     def __init__(self, name, device_id=0, vendor_id=0):
         self._name, self._id, self._vendor = name, device_id, vendor_id
@@ -96,7 +96,7 @@ _ARENA_FIELDS = ("max_mem", "arena_extend_strategy", "initial_chunk_size_bytes",
 
 
 class OrtArenaCfg:
-    """Settings of a memory arena: four numbers or a dict. Kept and readable; Tenon has no such arena."""
+    """Settings of a memory arena: four numbers or a dict. They can be read back; Tenon has no such arena."""
 
     __slots__ = _ARENA_FIELDS
 

@@ -1,6 +1,6 @@
 """Exceptions under onnxruntime's names, all derived from `tenon.Error`.
 
-`str(error)` is the message; `error.code` is Tenon's own name of what went wrong, such as "invalid argument".
+`str(error)` is the message; `error.code` is Tenon's name for the kind of error, such as "invalid argument".
 """
 
 from . import _tenon
@@ -90,13 +90,13 @@ class DeviceReset(_Coded):
 
 
 class InvalidModel(InvalidProtobuf, InvalidGraph, InvalidArgument, Fail):
-    """The file is not a valid model. onnxruntime tells broken bytes, broken graphs, graphs that are not there and the
-    rest apart; Tenon does not, so this is caught under all four names."""
+    """The file is not a valid model. onnxruntime has different exceptions for broken bytes, broken graphs, missing
+    graphs and the rest; Tenon does not, so all four names catch this one."""
 
 
 class UnsupportedModel(NotImplemented, InvalidGraph, Fail):
-    """The model uses something that Tenon does not have, such as an op or attribute it does not know. onnxruntime tells
-    apart what nobody knows, what it knows but cannot run, and the rest; this is caught under all three names."""
+    """The model uses something that Tenon does not have, such as an unknown op or attribute. onnxruntime has different
+    exceptions for unknown ops, ops that it cannot run, and the rest; all three names catch this one."""
 
     _code = "unsupported"
 

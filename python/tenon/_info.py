@@ -1,4 +1,4 @@
-"""Functions about the library and its surroundings."""
+"""Functions about the library and the machine."""
 
 import json
 import os
@@ -12,12 +12,12 @@ _seed = None
 
 
 def default_seed():
-    """The seed of sessions made from now on, or None."""
+    """The seed for sessions created from now on, or None."""
     return _seed
 
 
 def set_seed(seed):
-    """Seeds the random operators of sessions made from now on. One session: configuration entry "tenon.seed"."""
+    """Seeds the random operators of sessions created from now on. For one session: configuration entry "tenon.seed"."""
     global _seed
     _seed = int(seed)
 
@@ -41,39 +41,39 @@ def has_collective_ops():
 
 
 def enable_telemetry_events():
-    """Without effect: Tenon sends nothing."""
+    """Does nothing: Tenon sends nothing."""
 
 
 def disable_telemetry_events():
-    """Without effect: Tenon sends nothing."""
+    """Does nothing: Tenon sends nothing."""
 
 
 def set_default_logger_severity(severity):
-    """Without effect: Tenon does not log; errors are exceptions and oddities of models are warnings of the model."""
+    """Does nothing: Tenon does not log. Errors are exceptions, and problems of a model are in its warnings."""
     if not 0 <= int(severity) <= 4:
         raise RuntimeError("Invalid logging severity. 0:Verbose, 1:Info, 2:Warning, 3:Error, 4:Fatal")
 
 
 def set_default_logger_verbosity(verbosity):
-    """Without effect."""
+    """Does nothing."""
     int(verbosity)
 
 
 def set_global_thread_pool_sizes(intra_op_num_threads, inter_op_num_threads):
-    """Without effect on results; the number of threads follows the machine."""
+    """Does not affect results; the number of threads follows the machine."""
     int(intra_op_num_threads), int(inter_op_num_threads)
 
 
 def create_and_register_allocator(memory_info, arena_cfg):
-    """Without effect: sessions have one allocator."""
+    """Does nothing: sessions have one allocator."""
 
 
 def create_and_register_allocator_v2(provider_type, memory_info, provider_options, arena_cfg):
-    """Without effect: sessions have one allocator."""
+    """Does nothing: sessions have one allocator."""
 
 
 def preload_dlls(cuda=True, cudnn=True, msvc=True, directory=None):
-    """Without effect: nothing needs to be loaded first."""
+    """Does nothing: no libraries need to be loaded first."""
 
 
 def register_execution_provider_library(registration_name, library_path):
@@ -85,7 +85,7 @@ def unregister_execution_provider_library(registration_name):
 
 
 def print_debug_info():
-    """Prints what a bug report should say."""
+    """Prints the facts that a bug report needs."""
     print(f"tenon version: {_tenon.version()}")
     print(f"platform: {platform.platform()}")
     print(f"python: {sys.version.split()[0]} at {sys.executable}")

@@ -1,10 +1,10 @@
-"""What scripts reach through `session._sess`: onnxruntime's native session, which takes some arguments in another order."""
+"""The object `session._sess`: onnxruntime's native session, which takes some arguments in another order."""
 
 from ._values import OrtValue
 
 
 class InnerSession:
-    """The session under the names of onnxruntime's native one. Everything it does is what the session does."""
+    """The session with the method names of onnxruntime's native session. It forwards everything to the session."""
 
     def __init__(self, session):
         self._session = session
@@ -34,7 +34,7 @@ class InnerSession:
     create_ortvalue_from_shape_and_onnx_type = create_ortvalue_from_shape_and_type
 
     def initialize_session(self, providers=(), provider_options=(), disabled_optimizers=frozenset()):
-        """Without effect: a session is ready when it is made."""
+        """Does nothing: a session is ready when it is created."""
 
     def is_webgpu_graph_capture_enabled(self):
         return False

@@ -14,13 +14,13 @@ def load_native(path_or_bytes, settings, files=None, weights=None):
     """The native model of a path or of bytes; a file that is missing raises NoSuchFile, a folder InvalidModel."""
     if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):
         if not len(path_or_bytes):
-            raise _errors.InvalidArgument("no bytes are given, so there is no graph; give those of an ONNX model")
+            raise _errors.InvalidArgument("the bytes are empty; pass the bytes of an ONNX model")
         return _tenon.Model.load_memory(bytes(path_or_bytes), settings, files or {}, weights or {})
     if not isinstance(path_or_bytes, (str, os.PathLike)):
         raise TypeError(f"Unable to load from type '{type(path_or_bytes)}'")
     path = os.fspath(path_or_bytes)
     if "\0" in path:
-        raise _errors.NoSuchFile(f"no file has a zero character in its name, as {path!r} has")
+        raise _errors.NoSuchFile(f"a file name must not contain a zero character: {path!r}")
     if os.path.isdir(path):
         raise _errors.InvalidModel(f"'{path}' is a folder, not an ONNX file")
     try:
@@ -32,38 +32,38 @@ def load_native(path_or_bytes, settings, files=None, weights=None):
 
 
 class Model:
-    """An ONNX model that was read but not compiled. Made by `Model.load`."""
+    """An ONNX model that was read but not compiled. Created by `Model.load`."""
 
     def __init__(self, native):
         self._native = native
 
     @classmethod
     def load(cls, path_or_bytes, **options):
-        """Reads a model. Options: map, freeze_inputs, external_folder, max_nesting, max_nodes, and files={name: bytes} for
-        external data that is in memory; docs/python.md says more of them."""
+        """Reads a model. Options: map, freeze_inputs, external_folder, max_nesting, max_nodes, and files={name: bytes}
+        for external data in memory; see docs/python.md."""
         files = options.pop("files", {})
         return cls(load_native(path_or_bytes, {key: _text(value) for key, value in options.items()}, files))
 
     def save(self, path):
-        """Writes the model as ONNX, keeping everything of the file it came from."""
+        """Writes the model as ONNX without losing anything of the original file."""
         self._native.save(os.fspath(path))
 
     def to_bytes(self):
         return self._native.to_bytes()
 
     def respelled(self):
-        """The model as bytes with every node written anew, in the versions of ops that it imports, and a dict: how many
-        nodes were "respelled", and the ops that were "kept" as they are because these versions have no other form."""
+        """The model as bytes with every node written again in the op versions that it imports, and a dict: how many
+        nodes were "respelled", and the ops that were "kept" unchanged because these versions have no other form."""
         model, report = self._native.respelled()
         return model, json.loads(report)
 
     def describe(self, sections="summary"):
-        """What is in the model, as a dict with one entry per section: summary, graph, ops, weights, plan."""
+        """Describes the model as a dict with one entry per section: summary, graph, ops, weights, plan."""
         if not isinstance(sections, str):
             sections = ",".join(sections)
         return json.loads(self._native.describe(sections))
 
     @property
     def warnings(self):
-        """What reading the model found odd: a list of messages."""
+        """Warnings about the model, as a list of messages."""
         return self._native.warnings

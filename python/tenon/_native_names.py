@@ -12,9 +12,9 @@ kNextPowerOfTwo, kSameAsRequested = ArenaExtendStrategy
 SparseCooView = SparseCsrView = SparseBlockSparseView = Indices
 
 _CONTEXTS = "EP context models are not supported here"
-_LISTS = "Tenon does not list its operators; `Model.describe` tells which ones a model uses"
+_LISTS = "Tenon does not list its operators; `Model.describe` lists those that a model uses"
 _QUANTIZING = "onnxruntime does this in its native library, which Tenon does not load; quantize with onnxruntime itself"
-_DLPACK = "give the tensor to `OrtValue.from_dlpack`, which knows its type"
+_DLPACK = "pass the tensor to `OrtValue.from_dlpack`, which knows its type"
 
 get_compatibility_info_from_model = refused_function("get_compatibility_info_from_model", _CONTEXTS)
 get_compatibility_info_from_model_bytes = refused_function("get_compatibility_info_from_model_bytes", _CONTEXTS)
@@ -36,7 +36,7 @@ schemadef = types.SimpleNamespace(OpSchema=refused_class("OpSchema", _LISTS))
 
 
 class SessionObjectInitializer:
-    """Without effect."""
+    """Does nothing."""
 
 
 def get_session_initializer():
@@ -52,5 +52,5 @@ def get_hardware_devices():
 
 
 def get_hardware_device_ep_incompatibility_details(ep_name, device):
-    """Nothing is known to be wrong with the CPU."""
+    """The CPU has no known problems."""
     return {"reasons_bitmask": 0, "notes": "", "error_code": 0}

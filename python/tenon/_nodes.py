@@ -1,4 +1,4 @@
-"""What a session says about its model: NodeArg and ModelMetadata."""
+"""Facts about the model of a session: NodeArg and ModelMetadata."""
 
 from ._arrays import KIND_MAP, KIND_OPTIONAL, KIND_SEQUENCE, KIND_TENSOR, TYPE_NAMES
 
@@ -19,7 +19,7 @@ def type_text(native):
 
 
 def shape_of(native):
-    """Extents as integers, names of the model, or None for others. Empty when there is no shape, as in onnxruntime."""
+    """Extents as integers, as names from the model, or else None. Empty if there is no shape, as in onnxruntime."""
     if native.kind == KIND_OPTIONAL:
         return shape_of(native.element)
     if native.kind != KIND_TENSOR or native.dims is None:
@@ -58,7 +58,7 @@ NO_VERSION = 2**63 - 1
 
 
 class ModelMetadata:
-    """What a model file says about itself."""
+    """The metadata of a model file."""
 
     __slots__ = ("producer_name", "graph_name", "domain", "description", "graph_description", "version",
                  "custom_metadata_map")

@@ -1,8 +1,8 @@
 """The name `onnxruntime` for Tenon.
 
-A folder that holds nothing but a package `onnxruntime` goes in front of the installed packages. This is the ordinary
-way for Python to find a module, so that everything which asks for it agrees: imports, `importlib.util.find_spec`,
-`importlib.metadata`, and child processes, which take the folder from PYTHONPATH or from `sys.path`.
+A folder that contains only a package `onnxruntime` is placed before the installed packages. This is the ordinary way
+for Python to find a module, so all ways to look for it agree: imports, `importlib.util.find_spec`,
+`importlib.metadata`, and child processes, which get the folder from PYTHONPATH or from `sys.path`.
 """
 
 import importlib.abc
@@ -17,14 +17,14 @@ BORROWED = ("backend", "datasets", "quantization", "tools", "transformers")
 
 
 def installed_package():
-    """The folders of an installed onnxruntime; empty when there is none. Nothing of it is imported."""
+    """The folders of an installed onnxruntime; empty if there is none. Imports nothing."""
     others = [entry for entry in sys.path if os.path.abspath(entry) != FOLDER]
     spec = importlib.machinery.PathFinder.find_spec("onnxruntime", others)
     return list(spec.submodule_search_locations or ()) if spec is not None else []
 
 
 class ExplainMissing(importlib.abc.MetaPathFinder):
-    """Says what to install. It comes last, so that it sees only what was not found."""
+    """Says what to install. It comes last, so it sees only modules that were not found."""
 
     def find_spec(self, fullname, path=None, target=None):
         package, _, name = fullname.partition(".")
@@ -37,7 +37,7 @@ class ExplainMissing(importlib.abc.MetaPathFinder):
 
 
 def for_child_processes():
-    """Makes Python processes that are started from now on take Tenon for onnxruntime, too."""
+    """Makes Python processes that are started from now on use Tenon as onnxruntime, too."""
     others = os.environ.get("PYTHONPATH")
     folders = [entry for entry in others.split(os.pathsep) if entry != FOLDER] if others else []
     os.environ["PYTHONPATH"] = os.pathsep.join([FOLDER, *folders])
@@ -53,11 +53,11 @@ def _already_imported():
 def install_as_onnxruntime():
     """Makes `import onnxruntime` give Tenon, in this process and in Python processes that it starts from now on.
 
-    Call it before anything imports onnxruntime: what other modules hold of it already could not be replaced, so an
-    ImportError is raised then and nothing is changed. Calling it again does nothing."""
+    Call it before anything imports onnxruntime: objects that other modules have imported cannot be replaced, so it then
+    raises an ImportError and changes nothing. Calling it again does nothing."""
     module = _already_imported()
     if module is not None:
-        raise ImportError(f"onnxruntime {getattr(module, '__version__', '')} is imported already, from "
+        raise ImportError(f"onnxruntime {getattr(module, '__version__', '')} is already imported, from "
                           f"'{module.__file__}'. Call tenon.install_as_onnxruntime() before anything imports it, or "
                           "start the program with: python -m tenon.as_onnxruntime", name="onnxruntime")
     if FOLDER not in sys.path:
@@ -68,6 +68,6 @@ def install_as_onnxruntime():
 
     if os.path.dirname(os.path.dirname(onnxruntime.__file__ or "")) != FOLDER:
         del sys.modules["onnxruntime"]
-        raise ImportError(f"'{onnxruntime.__file__}' hides Tenon's onnxruntime; rename it or take its folder out of "
+        raise ImportError(f"'{onnxruntime.__file__}' hides Tenon's onnxruntime; rename it or remove its folder from "
                           "sys.path", name="onnxruntime")
     for_child_processes()

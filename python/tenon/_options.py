@@ -1,4 +1,4 @@
-"""SessionOptions and RunOptions. docs/python.md says of every entry what it does here."""
+"""SessionOptions and RunOptions. docs/python.md describes every entry."""
 
 import operator
 
@@ -9,7 +9,7 @@ from ._errors import InvalidArgument, NotImplemented
 
 
 class _Setting:
-    """A property of a fixed type. refuse(value) may give the reason why a value cannot be had."""
+    """A property of a fixed type. refuse(value) may return the reason why a value is not supported."""
 
     def __init__(self, kind, default, refuse=None):
         self.kind, self.default, self.refuse = kind, default, refuse
@@ -33,13 +33,13 @@ class _Setting:
 
 def _checked_entry(key, value):
     if not isinstance(key, str) or not isinstance(value, str):
-        raise TypeError("configuration entries are pairs of str")
+        raise TypeError("the key and value of a configuration entry must be str")
     if not 0 < len(key) <= 1024:
         raise InvalidArgument("the key of a configuration entry must have 1 to 1024 characters")
 
 
 class SessionOptions:
-    """How a session is made."""
+    """Options for creating a session."""
 
     intra_op_num_threads = _Setting(int, 0)
     inter_op_num_threads = _Setting(int, 0)
@@ -84,7 +84,7 @@ class SessionOptions:
         self._load_cancelled = False
 
     def add_session_config_entry(self, key, value):
-        """Sets an entry. One that would change results or files and cannot be had raises NotImplemented."""
+        """Sets an entry. An unsupported entry that would change results or files raises NotImplemented."""
         _checked_entry(key, value)
         check_session_entry(key, value)
         self._entries[key] = value
@@ -103,20 +103,20 @@ class SessionOptions:
         self._dims_by_denotation[str(denotation)] = int(value)
 
     def add_initializer(self, name, value):
-        """Gives the initializer of this name other values of the same type and shape. `value` is an OrtValue."""
+        """Replaces the values of the initializer of this name; type and shape stay the same. `value` is an OrtValue."""
         self._initializers[str(name)] = _native_tensor(value)
 
     def add_external_initializers(self, names, values):
-        """Gives initializers whose data is in other files their values; the files are then not read."""
+        """Sets the values of initializers whose data is in other files; these files are then not read."""
         if len(names) != len(values):
             raise InvalidArgument(f"{len(names)} names and {len(values)} values are given")
         for name, value in zip(names, values):
             self._external_initializers[str(name)] = _native_tensor(value)
 
     def add_external_initializers_from_files_in_memory(self, file_names, buffers, lengths):
-        """Gives the contents of external-data files. The buffers are kept, not copied, if they are bytes."""
+        """Sets the contents of external-data files. Buffers that are bytes are kept, not copied."""
         if not len(file_names) == len(buffers) == len(lengths):
-            raise InvalidArgument("file names, buffers and lengths must be of one number")
+            raise InvalidArgument("there must be as many buffers and lengths as file names")
         for name, buffer, length in zip(file_names, buffers, lengths):
             view = memoryview(buffer).cast("B")
             if length > len(view):
@@ -142,31 +142,31 @@ class SessionOptions:
         return bool(self._providers)
 
     def set_provider_selection_policy(self, policy):
-        """Without effect: there is one provider to select from."""
+        """Does nothing: there is only one provider."""
 
     def set_provider_selection_policy_delegate(self, delegate):
-        raise NotImplemented("Tenon does not ask a delegate for providers; name them in providers=")
+        raise NotImplemented("provider selection delegates are not supported; name the providers in providers=")
 
     def set_load_cancellation_flag(self, value):
-        """While True, making a session with these options raises ModelLoadCanceled."""
+        """While True, creating a session with these options raises ModelLoadCanceled."""
         self._load_cancelled = bool(value)
 
     def set_ep_context_data_read_func(self, read_func, max_data_size=None):
-        raise NotImplemented("Tenon reads no EP contexts through callbacks")
+        raise NotImplemented("Tenon does not read EP contexts through callbacks")
 
     def clear_ep_context_data_read_func(self):
-        """Without effect: there never is such a function."""
+        """Does nothing: there is never such a function."""
 
 
 def _native_tensor(value):
     native = getattr(value, "_native", None)
     if not isinstance(native, _tenon.Value):
-        raise InvalidArgument(f"an OrtValue with a tensor is needed, not {type(value).__name__}")
+        raise InvalidArgument(f"expected an OrtValue with a tensor, not {type(value).__name__}")
     return native
 
 
 class RunOptions:
-    """How one run is done. May be shared by several runs; setting `terminate` stops them all."""
+    """Options for a run. Several runs may share them; setting `terminate` stops all of them."""
 
     log_severity_level = _Setting(int, -1)
     log_verbosity_level = _Setting(int, 0)
@@ -188,7 +188,7 @@ class RunOptions:
 
     @property
     def terminate(self):
-        """True makes runs that use these options stop soon, and new ones fail."""
+        """True makes runs that use these options stop soon, and new runs fail."""
         return self._terminate
 
     @terminate.setter

@@ -23,7 +23,7 @@ class Profile:
         self._check_writable()
 
     def _check_writable(self):
-        """Raises now what would otherwise be found after all the runs."""
+        """Raises an error now that would otherwise appear after all runs."""
         try:
             with open(self._path, "x", encoding="utf-8"):
                 pass
@@ -35,7 +35,7 @@ class Profile:
                        f"({getattr(error, 'strerror', None) or error}); set profile_file_prefix") from None
 
     def run(self, run_options, work):
-        """Calls work(run) with a native run that records its steps and stops when run_options say so."""
+        """Calls work(run) with a native run that records its steps and stops when run_options request it."""
         run = _tenon.Run()
         if run_options is not None:
             run.follow(run_options._run)

@@ -44,7 +44,7 @@ def get_device():
 
 
 def _pairs(providers, provider_options):
-    """(name, options) of what the caller wrote; ValueError when it is not a list of providers."""
+    """(name, options) of each provider in the argument; ValueError if it is not a list of providers."""
     if not isinstance(providers, collections.abc.Sequence):
         raise ValueError("'providers' should be a sequence.")
     if provider_options is not None:
@@ -70,7 +70,7 @@ def _pairs(providers, provider_options):
 
 
 def check_and_normalize_provider_args(providers, provider_options, available_provider_names):
-    """Names, and options as texts, of the providers in both arguments. What is not available is warned about."""
+    """Names, and options as text, of the providers in both arguments. Warns about unavailable ones."""
     chosen = {}
     for name, options in _pairs(providers, provider_options) if providers is not None else ():
         if name not in available_provider_names:
@@ -84,8 +84,8 @@ def check_and_normalize_provider_args(providers, provider_options, available_pro
 
 
 def chosen_providers(providers, provider_options):
-    """{name: options} of the providers that will run the model. What is not available is warned about and left out;
-    a name that nobody knows is a RuntimeError, as in onnxruntime."""
+    """{name: options} of the providers that will run the model. Warns about unavailable ones and leaves them out;
+    an unknown name is a RuntimeError, as in onnxruntime."""
     if not providers:
         return {CPU: {}}
     chosen = {}

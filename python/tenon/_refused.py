@@ -1,4 +1,4 @@
-"""Classes for things Tenon does not have. Making one raises NotImplemented with the reason."""
+"""Classes for things that Tenon does not support. Creating one raises NotImplemented with the reason."""
 
 from ._errors import NotImplemented
 
@@ -14,13 +14,13 @@ def refused_function(name, reason):
 
 
 def refused_class(name, reason, methods=""):
-    """A class of which there are no objects: making one raises NotImplemented with the reason."""
+    """A class without objects: creating one raises NotImplemented with the reason."""
     refuse = refused_function(name, reason)
     body = {"__doc__": f"Cannot be made: {reason}.", "__init__": refuse, "__module__": "tenon"}
     return type(name, (), body | {method: refuse for method in methods.split()})
 
 
-_ADAPTERS = "adapters for LoRA are not supported; give their weights as initializers of the session"
+_ADAPTERS = "LoRA adapters are not supported; pass their weights as initializers of the session"
 _CONTEXTS = "EP context models are not supported here"
 ModelCompiler = refused_class(
     "ModelCompiler",

@@ -26,7 +26,7 @@ _pool = None
 
 
 def _threads():
-    """The threads of run_async, made when they are first needed."""
+    """The threads of run_async, created when they are first needed."""
     global _pool
     with _pool_lock:
         if _pool is None:
@@ -35,7 +35,7 @@ def _threads():
 
 
 def _load(path_or_bytes, options):
-    """The native model with the initializers and files that the options give it."""
+    """The native model with the initializers and files from the options."""
     settings = {}
     if EXTERNAL_FOLDER in options._entries:
         settings["external_folder"] = options._entries[EXTERNAL_FOLDER]
@@ -49,7 +49,7 @@ def _load(path_or_bytes, options):
         if name in names:
             weights[name] = value
         else:
-            warnings.warn(f"add_initializer: the model has no initializer called '{name}'", stacklevel=3)
+            warnings.warn(f"add_initializer: the model has no initializer named '{name}'", stacklevel=3)
     return load_native(path_or_bytes, settings, options._files, weights)
 
 
@@ -67,7 +67,7 @@ def _native_settings(options, dim_names):
         if name in dim_names:
             settings[f"dim:{name}"] = str(extent)
         else:
-            warnings.warn(f"add_free_dimension_override_by_name: no input of the model has a dimension '{name}'",
+            warnings.warn(f"add_free_dimension_override_by_name: no input of the model has a dimension named '{name}'",
                           stacklevel=3)
     for name, extent in options._dims_by_denotation.items():
         settings[f"denotation:{name}"] = str(extent)
@@ -93,7 +93,7 @@ class InferenceSession:
 
     @classmethod
     def _of_artifact(cls, artifact, position, options):
-        """A session with a model of an artifact."""
+        """A session for a model of an artifact."""
         self = cls.__new__(cls)
         self._sess_options = options = options if options is not None else SessionOptions()
         self._enable_fallback = True
@@ -148,7 +148,7 @@ class InferenceSession:
         return list(self._outputs)
 
     def get_overridable_initializers(self):
-        """Initializers that are listed as inputs: a run may give them another value."""
+        """Initializers that are listed as inputs; a run may override them."""
         return list(self._overridable)
 
     def get_modelmeta(self):
@@ -170,28 +170,28 @@ class InferenceSession:
 
     def set_weights(self, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True,
                     recompile=False):
-        """Takes new weights by name, also while other threads run the session, and returns what it did. After a
-        refusal, which names everything that is wrong, the old weights are still there.
+        """Sets new weights by name, even while other threads run the session, and returns a report. If something does
+        not fit, the error lists everything that is wrong, and the old weights stay.
 
         weights: a path (ONNX model, .safetensors, .npz or a folder of external data), or a dict of arrays by name:
-        numpy's, torch's (a state_dict, say) or OrtValues. partial: weights that are not given stay as they are; without
-        it, all that the model needs must be there. strict: a tensor that the model does not have is an error. only: the
-        names (or the one name) to take, whatever else there is; without `partial` it must name all that the model
-        needs, and an empty one is an error. keep_sources: keep a copy of tensors in memory, so that later partial swaps
-        can draw on them. map: False reads the file, so that it may be written to afterwards; a file that is mapped
-        must only be replaced by renaming another over it. recompile: weights that change what the plan was decided by
-        are not refused; the model is compiled again, which report["recompiled"] tells, and get_outputs() may then have
-        other shapes. A compiled model needs the file it was made from for this, in its folder or its source_dirs."""
+        numpy's, torch's (a state_dict, say) or OrtValues. partial: weights that are not given stay as they are;
+        otherwise the new weights must include all that the model needs. strict: a tensor that the model does not have
+        is an error. only: the names (or one name) of the weights to replace; without `partial` it must name all that
+        the model needs, and an empty list is an error. keep_sources: keep a copy of tensors in memory for later partial
+        swaps. map: False reads the file, so that it may be written to afterwards; a mapped file must only be replaced
+        by renaming another file over it. recompile: if new weights change a value that the plan depends on, compile the
+        model again instead of refusing them; report["recompiled"] has the reasons, and get_outputs() may have other
+        shapes afterwards. For a compiled model this needs its source model, in its folder or in source_dirs."""
         return set_weights([self], weights, partial=partial, strict=strict, only=only, keep_sources=keep_sources,
                            map=map, recompile=recompile)[0]
 
     @property
     def weights(self):
-        """The weights as they are now."""
+        """The current weights."""
         return Weights(_tenon.session_weights(self._native))
 
     def use_weights(self, weights):
-        """Switches to weights of the same plan, of another session or artifact. No byte moves."""
+        """Switches to weights of the same plan, from another session or artifact. Copies nothing."""
         use_weights([self], [weights])
 
     # Where it runs.
@@ -229,7 +229,7 @@ class InferenceSession:
         raise NotImplemented("Tenon has no provider with dynamic options")
 
     def release_captured_graph(self, graph_annotation_id=0):
-        """Without effect: there are no captured graphs."""
+        """Does nothing: Tenon does not capture graphs."""
 
     # Runs.
 
@@ -255,8 +255,8 @@ class InferenceSession:
         return self._native.run_feed(input_feed, chosen, _native_run(run_options))
 
     def run_async(self, output_names, input_feed, callback, user_data, run_options=None):
-        """Runs in another thread, which then calls callback(results, user_data, error): error is "" when all is well,
-        else the message, with no results."""
+        """Runs in another thread, which then calls callback(results, user_data, error). error is "" on success, else
+        the message, and then there are no results."""
         if not callable(callback):
             raise TypeError(f"the callback must be callable, not {type(callback).__name__}")
         explain_names(input_feed, self._native)
@@ -279,7 +279,7 @@ class InferenceSession:
         return self._native.run_values(inputs, outputs, wanted, _native_run(run_options))
 
     def run_with_ort_values(self, output_names, input_dict_ort_values, run_options=None):
-        """The same with OrtValues in and out."""
+        """Runs with OrtValues as inputs and outputs."""
         explain_names(input_dict_ort_values, self._native)
         inputs = [None] * len(self._input_index)
         for name, value in input_dict_ort_values.items():
@@ -309,19 +309,19 @@ class InferenceSession:
     # Profiles.
 
     def end_profiling(self):
-        """Writes the profile as a Chrome trace and returns the file's name; "" when profiling is off."""
+        """Writes the profile as a Chrome trace and returns the file name; "" if profiling is off."""
         if self._profile is None:
             return ""
         profile, self._profile = self._profile, None
         return profile.write()
 
     def get_profiling_start_time_ns(self):
-        """When profiling began; 0 when it never did."""
+        """The time when profiling began; 0 if it never did."""
         return self._profile_start
 
 
 def _as_dict(feed):
-    """Feeds may be other mappings, such as the archives of numpy."""
+    """Feeds may be other mappings, such as NumPy archives."""
     if not hasattr(feed, "keys"):
         # As in onnxruntime, where a feed that is no mapping has no keys.
         raise AttributeError(f"input_feed must be a dict of names and values, not {type(feed).__name__}")
@@ -342,5 +342,5 @@ def _native_of(name, value):
     if sparse is not None:
         native = value_from_array(sparse._dense(), True)
     if not isinstance(native, _tenon.Value):
-        raise InvalidArgument(f"input '{name}': an OrtValue is needed, not {type(value).__name__}")
+        raise InvalidArgument(f"input '{name}': expected an OrtValue, not {type(value).__name__}")
     return native

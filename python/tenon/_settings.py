@@ -1,4 +1,4 @@
-"""Options as the native part takes them."""
+"""Options in the form that the native part expects."""
 
 import os
 
@@ -12,13 +12,13 @@ def as_names(value, what):
     names = []
     for name in value:
         if not isinstance(name, (str, os.PathLike)):
-            raise TypeError(f"{what} must be names, and {name!r} is of type {type(name).__name__}")
+            raise TypeError(f"{what} must be names, but {name!r} is of type {type(name).__name__}")
         names.append(os.fspath(name))
     return names
 
 
 def settings(**options):
-    """Text by key. None is left out; names in lists become keys of their own, and so do those in dicts, with values."""
+    """Text by key. None is left out; each name in a list or dict becomes a key of its own, with its value in a dict."""
     result = {}
     for key, value in options.items():
         if isinstance(value, dict):

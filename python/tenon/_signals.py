@@ -1,4 +1,4 @@
-"""What the native part must know of threads: which one handles signals, and when the interpreter ends."""
+"""Facts about threads for the native part: which one handles signals, and when the interpreter ends."""
 
 import atexit
 import os

@@ -1,4 +1,4 @@
-"""SparseTensor: coordinates and values, as onnxruntime holds them. A model that is fed one gets it dense."""
+"""SparseTensor: coordinates and values, as in onnxruntime. A model receives it as a dense tensor."""
 
 import math
 
@@ -12,7 +12,7 @@ from ._errors import InvalidArgument, NotImplemented
 def _checked(indices, extent, what):
     if indices.size and not (0 <= indices.min() and indices.max() < extent):
         wrong = next(int(index) for index in indices if not 0 <= index < extent)
-        raise InvalidArgument(f"the {what} {wrong} is outside of 0 to {extent - 1}")
+        raise InvalidArgument(f"the {what} {wrong} is outside 0 to {extent - 1}")
     return indices
 
 
@@ -25,7 +25,7 @@ class Indices:
 
 
 class SparseTensor:
-    """A tensor given by the places and values of some elements. Made by the two sparse_*_from_numpy functions."""
+    """A tensor given by the positions and values of some elements. Created by the two sparse_*_from_numpy functions."""
 
     def __init__(self, sparse_tensor):
         if not isinstance(sparse_tensor, SparseTensor):
@@ -63,7 +63,7 @@ class SparseTensor:
         return self
 
     def _positions(self):
-        """The linear index of every value; an index outside of the shape is an error."""
+        """The linear index of every value; an index outside the shape is an error."""
         shape, count = self._shape, self._values.size
         if self._format == OrtSparseFormat.ORT_SPARSE_COO:
             indices = self._indices["indices"]
@@ -79,7 +79,7 @@ class SparseTensor:
         return np.repeat(np.arange(shape[0]), lengths) * shape[1] + columns
 
     def _dense(self):
-        """The tensor with every element; what has no value is zero, or the empty text."""
+        """The tensor with every element; elements without a value are zero or the empty text."""
         positions = self._positions()
         strings = self._values.dtype.kind in "OUST"
         dense = np.full(self._shape, "", object) if strings else np.zeros(self._shape, self._values.dtype)

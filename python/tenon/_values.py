@@ -35,7 +35,7 @@ def _type_text(value):
 
 
 class OrtValue:
-    """A value of a model. Tensors are held without a copy of the array they come from and shown without one."""
+    """A value of a model. Tensors share the memory of the array they come from and are returned without a copy."""
 
     __slots__ = ("_native", "_sparse", "_writeable", "__weakref__")
 
@@ -71,12 +71,12 @@ class OrtValue:
         elements and arrays that are not row-major are copied."""
         require_cpu(device_type)
         if not isinstance(numpy_obj, np.ndarray):
-            raise InvalidArgument(f"a numpy array is needed, not {type(numpy_obj).__name__}")
+            raise InvalidArgument(f"expected a numpy array, not {type(numpy_obj).__name__}")
         return cls._of(value_from_array(numpy_obj), numpy_obj.flags.writeable)
 
     @classmethod
     def ortvalue_from_numpy_with_onnx_type(cls, data, /, onnx_element_type):
-        """The array's bits as elements of an ONNX type of the same size; sub-byte types take one element per byte."""
+        """Uses the array's bits as elements of an ONNX type of that size; sub-byte types take one element per byte."""
         code = element_code(onnx_element_type)
         wanted = NUMPY_TYPES[code]
         if code == STRING or data.dtype.kind in "OUST":
@@ -91,7 +91,7 @@ class OrtValue:
     @classmethod
     def ortvalue_from_shape_and_type(cls, shape, element_type, device_type="cpu", device_id=0, vendor_id=-1,
                                      memory_info=None):
-        """A tensor with memory of its own: uninitialised numbers, or empty strings."""
+        """A tensor with its own memory: uninitialised numbers, or empty strings."""
         require_cpu(device_type)
         return cls(_tenon.Value.allocate(element_code(element_type), [operator.index(extent) for extent in shape]))
 
@@ -168,7 +168,7 @@ class OrtValue:
         array = self.numpy()
         if dtype is not None and array.dtype != dtype:
             if copy is False:
-                raise ValueError("a copy is needed for another dtype")
+                raise ValueError("a different dtype needs a copy")
             return array.astype(dtype)
         return array.copy() if copy else array
 
@@ -203,10 +203,10 @@ class OrtValueVector(list):
             self.append(OrtValue(_tenon.Value.from_address(int(pointer), element_code(element_type), list(shape))))
 
     def reserve(self, count):
-        """Without effect: lists grow by themselves."""
+        """Does nothing: lists grow by themselves."""
 
     def shrink_to_fit(self):
-        """Without effect."""
+        """Does nothing."""
 
     def element_type_at(self, index):
         return self[index].element_type()

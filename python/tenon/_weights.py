@@ -1,4 +1,4 @@
-"""New weights for sessions and artifacts: where they come from and how they are taken."""
+"""New weights for sessions and artifacts: their sources and how they are set."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from ._settings import as_names, settings
 
 
 class Weights:
-    """The weights of a session or of a compiled model, as they were when this was made. Cheap to hold."""
+    """The weights of a session or of a compiled model when this object was created. Cheap to hold."""
 
     def __init__(self, native):
         self._native = native
@@ -29,7 +29,7 @@ def source_of(weights):
     source = _tenon.Source()
     for name in weights.keys():
         if not isinstance(name, str):
-            raise TypeError(f"weights go by their names, and {name!r} is of type {type(name).__name__}, not str")
+            raise TypeError(f"the names of weights must be str, but {name!r} is of type {type(name).__name__}")
         source.add(name, _weight(name, weights[name]))
     return source
 
@@ -48,12 +48,12 @@ def _value_of(item):
     if isinstance(native, _tenon.Value):
         return native
     if item is None:
-        raise TypeError("None is given, an array is needed; leave it out and say partial=True to keep the old one")
+        raise TypeError("expected an array, not None; to keep the old weight, leave it out and pass partial=True")
     if _is_torch(item):
         return _value_of_torch(item)
     array = np.asarray(item)
     if array.dtype.kind == "O" and not all(isinstance(text, (str, bytes)) for text in array.ravel()):
-        raise TypeError(f"an array is needed, not {type(item).__name__}")
+        raise TypeError(f"expected an array, not {type(item).__name__}")
     return value_from_array(array)
 
 
@@ -63,10 +63,10 @@ def _is_torch(item):
 
 
 def _value_of_torch(tensor):
-    """Parameters and tensors of any device. What numpy has no type for goes over as bits."""
+    """Parameters and tensors of any device. Types that numpy lacks are passed as bits."""
     torch = sys.modules["torch"]
     if getattr(tensor, "is_sparse", False):
-        raise TypeError("the tensor is sparse; give it as tensor.to_dense()")
+        raise TypeError("the tensor is sparse; pass tensor.to_dense()")
     tensor = tensor.detach().cpu().contiguous()
     code = _ML_TYPES.get(str(tensor.dtype).removeprefix("torch."))
     if code is None:
@@ -81,20 +81,20 @@ _ML_TYPES = {name: dtype_code(name) for name in (
 
 
 def swap_settings(*, partial, strict, only, map, keep_sources=None, recompile=None):
-    """The native options of a swap. `map` is on unless it is switched off."""
+    """The native options of a swap. `map` is on by default."""
     chosen = as_names(only, "only")
     if only is not None and not chosen:
-        raise ValueError("only names no weight; leave it out to take all that are given")
+        raise ValueError("only names no weight; leave it out to replace all weights that are given")
     return settings(partial=partial, strict=strict, only=chosen, keep_sources=keep_sources, recompile=recompile,
                     map=None if map else False)
 
 
 def _native_sessions(sessions, method):
     if isinstance(getattr(sessions, "_native", None), _tenon.Session):
-        raise TypeError(f"sessions must be a list; one session has a method {method} of its own")
+        raise TypeError(f"sessions must be a list; for one session, use its method {method}")
     sessions = list(sessions)
     if not sessions:
-        raise ValueError("there is no session to set the weights of")
+        raise ValueError("no session is given")
     for session in sessions:
         if not isinstance(getattr(session, "_native", None), _tenon.Session):
             raise TypeError(f"sessions must be InferenceSessions, not {type(session).__name__}")
@@ -102,7 +102,7 @@ def _native_sessions(sessions, method):
 
 
 def with_warnings(reports):
-    """The reports of a change of weights, after warning of what they warn of, once."""
+    """The reports of a swap, after raising each of their warnings once."""
     for text in dict.fromkeys(text for report in reports for text in report["warnings"]):
         warnings.warn(text, stacklevel=4)
     return reports
@@ -110,7 +110,7 @@ def with_warnings(reports):
 
 def set_weights(sessions, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True,
                 recompile=False):
-    """New weights for several sessions, which switch together; returns one report each. The arguments are those of
+    """Sets new weights for several sessions, which switch together; returns one report each. The arguments are those of
     `InferenceSession.set_weights`."""
     sessions = sessions if hasattr(sessions, "_native") else list(sessions)
     native = _native_sessions(sessions, "set_weights")
@@ -124,8 +124,8 @@ def set_weights(sessions, weights, *, partial=False, strict=False, only=None, ke
 
 
 def use_weights(sessions, weights):
-    """Switches several sessions together, each to weights of its plan: what `session.weights` and `Artifact.weights()`
-    give, in the order of the sessions. No byte moves."""
+    """Switches several sessions together, each to weights of its plan from `session.weights` or `Artifact.weights()`,
+    in the order of the sessions. Copies nothing."""
     native, weights = _native_sessions(sessions, "use_weights"), list(weights)
     for one in weights:
         if not isinstance(one, Weights):

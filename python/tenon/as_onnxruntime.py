@@ -1,10 +1,10 @@
-"""Runs a Python program that imports onnxruntime, and gives it Tenon.
+"""Runs a Python program that imports onnxruntime with Tenon instead.
 
 usage: python [OPTIONS] -m tenon.as_onnxruntime PROGRAM.py [ARGUMENT ...]
        python [OPTIONS] -m tenon.as_onnxruntime -m MODULE [ARGUMENT ...]
        python [OPTIONS] -m tenon.as_onnxruntime -c CODE [ARGUMENT ...]
 
-What follows is what python itself takes. Programs that this one starts with Python get Tenon as well.
+The arguments after it are those of python itself. Python programs that this one starts use Tenon, too.
 """
 
 import os
@@ -14,7 +14,7 @@ from ._onnxruntime_name import for_child_processes
 
 
 def _interpreter_options():
-    """What stands between `python` and `-m tenon.as_onnxruntime`."""
+    """The options between `python` and `-m tenon.as_onnxruntime`."""
     before = sys.orig_argv[1:len(sys.orig_argv) - len(sys.argv[1:])]
     # "-m name", or one word that ends with both: "-Im name", "-mname".
     if before and not before[-1].startswith("-"):
@@ -31,7 +31,7 @@ def main():
         print(__doc__.strip(), file=sys.stdout if arguments else sys.stderr)
         return 0 if arguments else 2
     if sys.flags.ignore_environment:
-        print("tenon.as_onnxruntime: python was started with -I or -E and does not look at PYTHONPATH, which gives "
+        print("tenon.as_onnxruntime: python was started with -I or -E, so it ignores PYTHONPATH, which gives "
               "Tenon the name onnxruntime; leave the option out, or call tenon.install_as_onnxruntime() in the program",
               file=sys.stderr)
         return 2

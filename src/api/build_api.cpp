@@ -75,7 +75,7 @@ Result<double> read_tolerance(const char* key, const std::string& text) {
   if (text.empty()) return value;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc() || end != text.data() + text.size())
-    return invalid_argument("option '{}' must be a number, it is '{}'", key, text);
+    return invalid_argument("option '{}' must be a number, but it is '{}'", key, text);
   return value;
 }
 

@@ -42,7 +42,7 @@ extern "C" tn_status* tn_model_compare(const tn_model* model, const char* name, 
     TN_RETURN_IF_ERROR(api::check_size(*comparison));
     const Graph& graph = model->model->graph;
     const auto value = find_value(graph, name);
-    if (!value) return error(Code::NotFound, "the model has no value called '{}'", name);
+    if (!value) return error(Code::NotFound, "the model has no value named '{}'", name);
     const JudgedComparison judged = compare_within(tolerance_of(graph, *value), actual->value, expected->value,
                                                    chosen_from ? chosen_from->value.tensor() : nullptr);
     api::fill(judged.comparison, judged.ties, *comparison);

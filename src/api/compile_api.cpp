@@ -50,7 +50,7 @@ Result<CompileRequest> read_compile_options(const tn_options* options) {
   else if (sources == "none")
     request.build.sources = KeepSources::None;
   else if (sources != "reference")
-    return invalid_argument("option 'sources' must be reference, embed or none, it is '{}'", sources);
+    return invalid_argument("option 'sources' must be reference, embed or none, but it is '{}'", sources);
   request.text = fmt::format("{};{};{}", TENON_VERSION, sources, request.build.defer_weights ? "deferred" : "");
   for (const std::string& name : request.compile.pinned) request.text += ";" + name;
   return request;
@@ -86,7 +86,7 @@ Status check_names(const CompileRequest& request, std::span<const tn_model* cons
     if (!names.contains(name)) return error(Code::NotFound, "option 'provider:{}': no model has this name", name);
   for (const std::string& name : request.compile.pinned)
     if (std::ranges::none_of(models, [&](const tn_model* m) { return has_weight(*m->model, name); }))
-      return error(Code::NotFound, "there is no weight '{}' to pin", name);
+      return error(Code::NotFound, "'{}' cannot be pinned because no model has such a weight", name);
   return {};
 }
 
@@ -139,13 +139,13 @@ tn_status* tn_compile(tn_context* context, const tn_model* const* models, const 
                       const tn_options* options, tn_artifact** artifact) {
   return api::guarded([&]() -> Status {
     if (!models || !names || !artifact) return invalid_argument("models, names and artifact must not be NULL");
-    if (count == 0) return invalid_argument("there is no model to compile");
+    if (count == 0) return invalid_argument("no model is given");
     TN_ASSIGN_OR_RETURN(CompileRequest request, read_compile_options(options));
     request.build.pool = api::context_pool(context);
     std::set<std::string> known;
     for (size_t i = 0; i < count; ++i) {
-      if (!models[i] || !names[i]) return invalid_argument("model {} or its name is NULL", i);
-      if (!known.insert(names[i]).second) return invalid_argument("two models are called '{}'", names[i]);
+      if (!models[i] || !names[i]) return invalid_argument("model {} and its name must not be NULL", i);
+      if (!known.insert(names[i]).second) return invalid_argument("two models are named '{}'", names[i]);
     }
     TN_RETURN_IF_ERROR(check_names(request, {models, count}, known));
     TN_ASSIGN_OR_RETURN(auto all, compile_all(request, {models, count}, names));

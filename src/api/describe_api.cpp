@@ -193,9 +193,8 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
         result["tolerances"] = api::describe_tolerances(model.graph);
       } else {
         return invalid_argument(
-            "there is no section '{}'; there are summary, content, unchanged, graph, ops, weights, hashed_weights, "
-            "plan, "
-            "tolerances",
+            "unknown section '{}'; it must be summary, content, unchanged, graph, ops, weights, hashed_weights, "
+            "plan or tolerances",
             section);
       }
     }

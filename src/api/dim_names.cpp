@@ -55,8 +55,8 @@ Status api::check_dim_names(const tn_model& model, const std::map<std::string, i
     const std::string near = nearest(name, {names.begin(), names.end()});
     std::string listed;
     for (const std::string& n : names) listed += (listed.empty() ? "'" : ", '") + n + "'";
-    return invalid_argument("the model has no dimension called '{}'{}{}", name,
-                            listed.empty() ? "; its inputs have none with a name" : "; its inputs have " + listed,
+    return invalid_argument("the model has no dimension named '{}'{}{}", name,
+                            listed.empty() ? "; its inputs have no named dimensions" : "; its inputs have " + listed,
                             near.empty() ? "" : "; did you mean '" + near + "'?");
   }
   return {};

@@ -40,12 +40,13 @@ class MemoryFiles final : public wire::ExternalData {
     auto it = files_.find(std::string(location));
     if (it == files_.end()) {
       if (folder_) return folder_->read(location, offset, length);
-      return error(Code::NotFound, "no file in memory is called '{}'", location);
+      return error(Code::NotFound, "no file in memory is named '{}'", location);
     }
     const auto size = static_cast<int64_t>(it->second.size());
     if (length < 0 && offset >= 0 && offset <= size) length = size - offset;
     if (offset < 0 || length < 0 || offset > size || length > size - offset)
-      return invalid_model("bytes {} to {} are outside '{}', which has {}", offset, offset + length, location, size);
+      return invalid_model("bytes {} to {} are outside '{}', which has {} bytes", offset, offset + length, location,
+                           size);
     // The caller keeps the bytes alive; an owner that does nothing lets them be used without a copy.
     return Region{it->second.substr(static_cast<size_t>(offset), static_cast<size_t>(length)),
                   std::shared_ptr<const void>(it->second.data(), [](const void*) {})};
@@ -94,7 +95,7 @@ Status check_weight_names(const ImportOptions& options, const wire::Graph& graph
   for (const wire::TensorProto& t : graph.initializers) names.insert(t.name);
   for (const wire::SparseTensorProto& t : graph.sparse_initializers) names.insert(t.values.name);
   for (const auto& [name, tensor] : options.weights)
-    if (!names.contains(name)) return error(Code::NotFound, "the model has no initializer called '{}'", name);
+    if (!names.contains(name)) return error(Code::NotFound, "the model has no initializer named '{}'", name);
   return {};
 }
 

@@ -22,7 +22,7 @@ Status export_sources(const Image& image, const std::string& path) {
     }
     const auto [it, is_new] = known.emplace(record.info.name, record.content);
     if (!is_new && it->second != record.content)
-      return invalid_argument("two models have different weights called '{}'; export them one at a time",
+      return invalid_argument("two models have different weights named '{}'; export the models one at a time",
                               record.info.name);
     if (!is_new) continue;
     auto tensor = image.source(i);
@@ -32,13 +32,12 @@ Status export_sources(const Image& image, const std::string& path) {
       missing += fmt::format("\n  '{}': {}", record.info.name, tensor.status().to_string());
   }
   if (!unwritable.empty())
-    return unsupported("safetensors has no form for these weights, so nothing was written:{}", unwritable);
+    return unsupported("safetensors cannot store these weights, so nothing was written:{}", unwritable);
   if (!missing.empty())
-    return error(
-        Code::NotFound,
-        "these weights are not in the compiled model, and the files they came from were not found beside it; name "
-        "the folder of these files (source_dir):{}",
-        missing);
+    return error(Code::NotFound,
+                 "the compiled model does not contain these weights, and the files they came from were not found "
+                 "beside it; name the folder of these files with the option 'source_dir':{}",
+                 missing);
   return wire::write_safetensors(path, tensors);
 }
 

@@ -108,7 +108,7 @@ class FileImage final : public Image {
     if (record.place == SourceRecord::Place::Packed) return packed(static_cast<size_t>(record.packed));
     if (record.place == SourceRecord::Place::Embedded) return file_->source(selected_.sources_from[index]);
     if (record.place == SourceRecord::Place::Absent)
-      return error(Code::NotFound, "the artifact {} was made without the source '{}'", where_, record.info.name);
+      return error(Code::NotFound, "the compiled model {} was made without the source '{}'", where_, record.info.name);
     return from_file(record);
   }
 
@@ -133,11 +133,11 @@ class FileImage final : public Image {
     // A copy: elements must be aligned and booleans 0 or 1, which the bytes of somebody's file need not be.
     const auto elements = wire::count_elements(record.info.dtype, record.info.dims);
     if (!elements || storage_bytes(record.info.dtype, *elements) != static_cast<int64_t>(region.bytes.size()))
-      return invalid_model("{} bytes are not a tensor of the type of '{}'", region.bytes.size(), record.info.name);
+      return invalid_model("{} bytes do not match the type and shape of '{}'", region.bytes.size(), record.info.name);
     TN_ASSIGN_OR_RETURN(Tensor tensor, wire::tensor_over_bytes({record.info.dtype, *elements, record.file_bytes},
                                                                record.info.dims, region.bytes, nullptr));
     if (content_hash(tensor) != record.content)
-      return invalid_argument("'{}/{}' has other bytes than when the artifact was made", folder, record.file);
+      return invalid_argument("'{}/{}' has changed since the model was compiled", folder, record.file);
     return tensor;
   }
 
@@ -181,7 +181,7 @@ Result<std::shared_ptr<const Artifact>> open_weights(const Face& face, const Ope
                                                    artifact_options(options)));
   if (weights->content_id() != face.context.content_id)
     return error(Code::Incompatible,
-                 "the weights file '{}' is another one than it was compiled with; compile the model again",
+                 "the weights file '{}' is not the one the model was compiled with; compile the model again",
                  face.context.file_name);
   return weights;
 }
@@ -227,7 +227,7 @@ Result<std::shared_ptr<const Image>> open_files(const std::vector<std::string>& 
 }  // namespace
 
 Result<std::shared_ptr<const Image>> open_image(const std::vector<std::string>& paths, const OpenOptions& options) {
-  if (paths.empty()) return invalid_argument("there is no context model to open");
+  if (paths.empty()) return invalid_argument("no context model is given");
   auto image = open_files(paths, options);
   // A new group may have taken the place of the one whose context was just read, and its weights file with it.
   if (!image.ok() && image.status().code() == Code::NotFound) return open_files(paths, options);
@@ -238,7 +238,7 @@ Result<std::shared_ptr<const Image>> open_image_in_memory(std::string_view bytes
                                                           const std::string& folder, const OpenOptions& options) {
   TN_ASSIGN_OR_RETURN(Face face, read_face(bytes, std::move(owner), "", folder));
   if (!face.context.embedded && folder.empty())
-    return invalid_argument("the weights are in the file '{}', and no folder is given where it is",
+    return invalid_argument("the weights are in the file '{}'; name the folder that contains it",
                             face.context.file_name);
   TN_ASSIGN_OR_RETURN(auto weights, open_weights(face, options));
   std::vector<Face> faces;

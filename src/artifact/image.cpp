@@ -37,7 +37,7 @@ class Renumbering {
 }  // namespace
 
 Status not_kept(const SourceRecord& record) {
-  return error(Code::NotFound, "the bytes of the source '{}' were not kept", record.info.name);
+  return error(Code::NotFound, "the values of the source '{}' were not kept", record.info.name);
 }
 
 void lie_in(SourceRecord& record, const FilePlace& place) {

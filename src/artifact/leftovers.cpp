@@ -138,7 +138,7 @@ bool remove_unneeded(const std::string& folder, const std::vector<std::string>& 
            !Artifact::open(folder + "/" + name).ok();
   });
   if (!needed.ok() && !surplus.empty()) {
-    tell(fmt::format("'{}' stays in '{}', because a file there that may still need it cannot be read: {}",
+    tell(fmt::format("'{}' stays in '{}' because another file there may need it and cannot be read: {}",
                      fmt::join(surplus, "', '"), folder, needed.status().to_string()));
     return false;
   }
@@ -160,7 +160,7 @@ Status complete_publications(const std::string& folder) {
       TN_RETURN_IF_ERROR(rename_file(path + "/" + context, folder + "/" + context));
     if (missing.empty()) continue;
     TN_RETURN_IF_ERROR(sync_folder(folder));
-    tell(fmt::format("'{}': an interrupted command had replaced a part of a group; replaced '{}' too", folder,
+    tell(fmt::format("'{}': an interrupted command had replaced only a part of a group; replaced '{}' too", folder,
                      fmt::join(missing, "', '")));
   }
   return {};

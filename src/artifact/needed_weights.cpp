@@ -52,7 +52,7 @@ Result<std::set<std::string>> needed_weights(const std::string& folder) {
   // A link that leads nowhere now may lead to a context file again tomorrow.
   for (const std::string& name : entries)
     if (name.ends_with(".onnx") && !is_there(folder + "/" + name))
-      return error(Code::NotFound, "'{}/{}' is a link that leads nowhere", folder, name);
+      return error(Code::NotFound, "'{}/{}' is a broken link", folder, name);
   for (const std::string& name : named) {
     TN_ASSIGN_OR_RETURN(auto more, files_referred_to(folder, name, names));
     needed.merge(more);

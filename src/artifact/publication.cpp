@@ -28,11 +28,11 @@ Status check_weights_name(const std::string& path, const Hash128& content_id, bo
   if (other.ok() && (*other)->content_id() == content_id) return {};
   // Eight digits may be those of another file too, which somebody may need.
   if (other.ok() && (*other)->content_id().hex().substr(0, 8) == content_id.hex().substr(0, 8))
-    return invalid_argument("'{}' exists and is another weights file; choose another name for the new one", path);
+    return invalid_argument("'{}' exists and is a different weights file; choose another name for the new one", path);
   if (overwrite) return {};
   return invalid_argument(
-      "'{}' exists and is not the weights file that belongs there; ask for it to be overwritten, or "
-      "choose another name",
+      "'{}' exists and is not the weights file of this group; set the option 'overwrite' to replace it, or choose "
+      "another name",
       path);
 }
 
@@ -84,7 +84,7 @@ std::string Publication::path(size_t model) const { return staging_ + "/" + opti
 Status Publication::check_names() const {
   std::set<std::string> known;
   for (const std::string& name : options_.names)
-    if (!known.insert(name).second) return invalid_argument("two models are to be saved as '{}'", name);
+    if (!known.insert(name).second) return invalid_argument("two models would be saved as '{}'", name);
   return {};
 }
 
@@ -96,20 +96,19 @@ Status Publication::check_bases() const {
   for (const Hash128& id : needed)
     if (!is_folder(folder_) || !has_weights_file(folder_, id))
       return error(Code::NotFound,
-                   "the weights file that the unchanged weights are in ({}) is not in '{}'; save them all there",
+                   "the weights file with the unchanged weights ({}) is not in '{}'; save all models in its folder",
                    id.hex(), folder_);
   return {};
 }
 
 Status Publication::check_free() const {
-  if (exists(folder_) && !is_folder(folder_))
-    return invalid_argument("'{}' is a file; a folder is needed there", folder_);
+  if (exists(folder_) && !is_folder(folder_)) return invalid_argument("'{}' is a file, not a folder", folder_);
   for (const std::string& name : options_.names) TN_RETURN_IF_ERROR(check_replaceable(folder_ + "/" + name));
   if (options_.overwrite) return {};
   for (const std::string& name : options_.names)
     if (exists(folder_ + "/" + name))
-      return invalid_argument("'{}/{}' exists already; ask for it to be overwritten, or choose another name", folder_,
-                              name);
+      return invalid_argument(
+          "'{}/{}' already exists; set the option 'overwrite' to replace it, or choose another name", folder_, name);
   return {};
 }
 
@@ -142,8 +141,10 @@ Status Publication::write(const Image& image) {
 Status Publication::write_weights(const Image& image, std::string& payload) {
   if (options_.embed) {
     if (const int64_t bytes = image_bytes(image); bytes >= static_cast<int64_t>(wire::kMaxMessageBytes))
-      return unsupported("{} bytes of weights cannot be embedded: an ONNX file ends at 2 GiB; leave them in their own",
-                         bytes);
+      return unsupported(
+          "{} bytes of weights cannot be embedded because an ONNX file is limited to 2 GiB; keep them in a separate "
+          "weights file",
+          bytes);
     StringSink sink;
     TN_ASSIGN_OR_RETURN(written_, write_image(image, sink, options_.write));
     payload = sink.take();

@@ -33,9 +33,10 @@ class ImageVerifier {
       const bool is_literal = guard.property == kLiteral;
       check_.guards += !is_literal;
       TN_ASSIGN_OR_RETURN(const bool holds, guard_holds(model, guard));
-      if (!holds && is_literal) return invalid_model("a constant of the plan is another one than it was compiled with");
+      if (!holds && is_literal) return invalid_model("a constant of the plan has changed since the model was compiled");
       if (!holds)
-        return error(Code::GuardViolated, "{} depends on the weight '{}' ({}), which is another one now", guard.asker,
+        return error(Code::GuardViolated,
+                     "{} depends on the weight '{}' ({}), which has changed since the model was compiled", guard.asker,
                      source.info.name, guard.property);
     }
     TN_ASSIGN_OR_RETURN(const auto weights, WeightProgram::make(model.program));
@@ -51,7 +52,7 @@ class ImageVerifier {
   // Also when nothing can be said because the elements are not there.
   Result<bool> guard_holds(const ModelRecord& model, const Guard& guard) const {
     const auto property = property_from_text(guard.property);
-    if (!property) return error(Code::Internal, "there is no property '{}'", guard.property);
+    if (!property) return error(Code::Internal, "unknown property '{}'", guard.property);
     if (property->is_about_elements()) return record(model, guard.source).content.hex() == guard.answer;
     const auto tensor = image_->source(static_cast<size_t>(model.sources[static_cast<size_t>(guard.source)]));
     return !tensor.ok() || answer_text(ask(*tensor, *property)) == guard.answer;
@@ -70,7 +71,8 @@ class ImageVerifier {
         return {};
       }
       if (content_hash(*tensor) != record(model, id).content)
-        return invalid_model("the source '{}' has other bytes than it should", record(model, id).info.name);
+        return invalid_model("the values of the source '{}' have changed since the model was compiled",
+                             record(model, id).info.name);
       inputs.emplace_back(std::move(*tensor));
     }
     Tensor result = *inputs[0].tensor();
@@ -80,7 +82,7 @@ class ImageVerifier {
     }
     ++check_.recomputed;
     if (packed.content != Hash128() && content_hash(result) != packed.content)
-      return invalid_model("the packed weight is not what its sources give");
+      return invalid_model("the packed weight differs from the one its sources give");
     return {};
   }
 

@@ -32,14 +32,14 @@ Result<std::shared_ptr<const Artifact>> find_weights_file(const ConfinedFolders&
       continue;
     }
     if (id_of(*file, name) != id) {
-      if (is_named_so(name)) reasons += fmt::format("; '{}' is another file", name);
+      if (is_named_so(name)) reasons += fmt::format("; '{}' is a different file", name);
       continue;
     }
     auto found = Artifact::open(*file, where + "/" + name, options);
     if (found.ok()) return found;
     reasons += "; " + found.status().to_string();
   }
-  return error(Code::NotFound, "the weights file *{} ({}) that part of the weights are in is not in '{}'{}", ending,
+  return error(Code::NotFound, "the weights file *{} ({}), which holds some of the weights, is not in '{}'{}", ending,
                id.hex(), where, reasons);
 }
 

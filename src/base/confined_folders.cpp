@@ -37,14 +37,16 @@ bool same_file(const FileHandle& a, const FileHandle& b) {
 }
 
 Status check_name(std::string_view name) {
-  if (name.empty()) return invalid_model("a file name is empty");
-  if (name.find('\0') != name.npos) return invalid_model("a file name contains a zero byte");
-  if (name.front() == '/') return invalid_model("file name '{}' is absolute; it must be relative to the model", name);
+  if (name.empty()) return invalid_model("the file name is empty");
+  if (name.find('\0') != name.npos) return invalid_model("the file name contains a zero byte");
+  if (name.front() == '/')
+    return invalid_model("the file name '{}' is absolute; it must be relative to the model's folder", name);
   int64_t depth = 0;
   std::vector<std::string> parts;
   push_parts(name, parts);
   for (auto part = parts.rbegin(); part != parts.rend(); ++part)
-    if ((depth += *part == ".." ? -1 : 1) < 0) return invalid_model("file name '{}' leaves the model's folder", name);
+    if ((depth += *part == ".." ? -1 : 1) < 0)
+      return invalid_model("the file name '{}' leads outside the model's folder", name);
   return {};
 }
 
@@ -108,7 +110,7 @@ Result<ConfinedFolders::Found> ConfinedFolders::walk(const FileHandle& start, st
     struct stat info;
     if (!entry.is_open() || ::fstat(entry.get(), &info) != 0) return io_error("cannot open", text, errno);
     if (S_ISLNK(info.st_mode)) {
-      if (++links > kMaxLinks) return error(Code::Io, "'{}' leads through more than {} links", text, kMaxLinks);
+      if (++links > kMaxLinks) return error(Code::Io, "'{}' passes through more than {} links", text, kMaxLinks);
       TN_ASSIGN_OR_RETURN(const std::string target, link_target(entry, text));
       if (target.starts_with('/')) TN_RETURN_IF_ERROR(chain.start_at_root());
       push_parts(target, pending);
@@ -121,7 +123,7 @@ Result<ConfinedFolders::Found> ConfinedFolders::walk(const FileHandle& start, st
         return error(Code::Io, "'{}' is {}, not a regular file", text, file_kind(info.st_mode));
       if (confined && std::none_of(chain.folders().begin(), chain.folders().end(),
                                    [&](const FileHandle& folder) { return is_root(folder); }))
-        return invalid_model("'{}' is a link to a file outside of the model's folder", text);
+        return invalid_model("'{}' is a link to a file outside the model's folder", text);
       FileHandle file(
           ::openat(chain.here().get(), part.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
       if (!file.is_open()) return io_error("cannot open", text, errno);

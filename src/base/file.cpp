@@ -86,7 +86,7 @@ Result<std::shared_ptr<Buffer>> read_region(const FileHandle& file, int64_t offs
                                             const std::string& name) {
   TN_ASSIGN_OR_RETURN(const int64_t size, regular_file_size(file, name));
   if (offset < 0 || length < 0 || offset > size || length > size - offset)
-    return error(Code::Io, "'{}' has {} bytes; there are no {} bytes at {}", name, size, length, offset);
+    return error(Code::Io, "'{}' has {} bytes, so it has no {} bytes at offset {}", name, size, length, offset);
   TN_ASSIGN_OR_RETURN(auto buffer, Buffer::allocate(length, nullptr));
   for (int64_t done = 0; done < length;) {
     // One call moves at most 2 GiB.
@@ -94,7 +94,7 @@ Result<std::shared_ptr<Buffer>> read_region(const FileHandle& file, int64_t offs
     const ssize_t got = ::pread(file.get(), buffer->data() + done, wanted, offset + done);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return io_error("cannot read", name, errno);
-    if (got == 0) return error(Code::Io, "'{}' became shorter while it was read", name);
+    if (got == 0) return error(Code::Io, "'{}' became shorter while it was being read", name);
     done += got;
   }
   return buffer;

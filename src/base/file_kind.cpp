@@ -22,8 +22,8 @@ Status check_replaceable(int folder, const std::string& name, const std::string&
   if (::fstatat(folder, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) != 0)
     return errno == ENOENT ? Status() : io_error("cannot examine", path, errno);
   if (S_ISREG(info.st_mode)) return {};
-  return invalid_argument("'{}' is {}, not a regular file, and is not replaced; {}", path, file_kind(info.st_mode),
-                          S_ISLNK(info.st_mode) ? "remove it, or name the file it leads to" : "choose another name");
+  return invalid_argument("'{}' is {}, not a regular file, so it is not replaced; {}", path, file_kind(info.st_mode),
+                          S_ISLNK(info.st_mode) ? "remove it, or name the file it points to" : "choose another name");
 }
 
 Status check_replaceable(const std::string& path) { return check_replaceable(AT_FDCWD, path, path); }

@@ -51,7 +51,7 @@ Status wait_for_lock(const FileHandle& file, const std::string& path) {
       continue;
     }
     const int pid = holder_of(file);
-    tell(fmt::format("waiting for the folder '{}', which {} has locked", path,
+    tell(fmt::format("waiting for the folder '{}', which is locked by {}", path,
                      pid > 0 ? fmt::format("process {}", pid) : "another process"));
     while (::flock(file.get(), LOCK_EX) != 0)
       if (errno != EINTR) return io_error("cannot lock", path, errno);
@@ -70,7 +70,7 @@ Result<FileLock> FileLock::wait(const std::string& folder) {
 
 Result<FileLock> FileLock::make(const FileHandle& folder, const std::string& name, std::string_view content) {
   FileHandle file(::openat(folder.get(), name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666));
-  if (!file.is_open()) return io_error("cannot make", name, errno);
+  if (!file.is_open()) return io_error("cannot create", name, errno);
   if (::flock(file.get(), LOCK_EX) != 0) return io_error("cannot lock", name, errno);
   const ssize_t written = ::write(file.get(), content.data(), content.size());
   if (written != static_cast<ssize_t>(content.size())) return io_error("cannot write", name, written < 0 ? errno : EIO);

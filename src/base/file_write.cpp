@@ -18,7 +18,7 @@ Status write_piece(const FileHandle& file, std::string_view piece, const std::st
     const ssize_t written = ::write(file.get(), piece.data(), std::min<size_t>(piece.size(), size_t{1} << 30));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return io_error("cannot write", name, errno);
-    if (written == 0) return error(Code::Io, "cannot write '{}': the system takes no more bytes", name);
+    if (written == 0) return error(Code::Io, "cannot write '{}': the system accepts no more bytes", name);
     piece.remove_prefix(static_cast<size_t>(written));
   }
   return {};
@@ -50,7 +50,7 @@ Status write_file_atomically(const std::string& path, std::span<const std::strin
   const std::string folder_path = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
   const std::string final_name = slash == std::string::npos ? path : path.substr(slash + 1);
   if (final_name.empty() || path.find('\0') != std::string::npos)
-    return invalid_argument("'{}' is not the name of a file", path);
+    return invalid_argument("'{}' is not a file name", path);
   FileHandle folder(::open(folder_path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!folder.is_open()) return io_error("cannot open the folder", folder_path, errno);
   // Before anything is written.

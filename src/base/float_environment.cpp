@@ -3,7 +3,7 @@
 #if defined(__x86_64__)
 #include <xmmintrin.h>
 #elif !defined(__aarch64__)
-#error "which register controls floating-point arithmetic here?"
+#error "floating-point control is not implemented for this processor"
 #endif
 
 namespace tenon {

@@ -50,9 +50,9 @@ Status make_folders(const std::string& path, std::vector<std::string>& made) {
   if (::mkdir(path.c_str(), 0777) == 0)
     made.push_back(path);
   else if (errno != EEXIST)
-    return io_error("cannot make the folder", path, errno);
+    return io_error("cannot create the folder", path, errno);
   // What is published in it must not vanish with its name.
-  return is_folder(path) ? sync_folder(folder_of(path)) : io_error("cannot make the folder", path, ENOTDIR);
+  return is_folder(path) ? sync_folder(folder_of(path)) : io_error("cannot create the folder", path, ENOTDIR);
 }
 
 Result<std::vector<std::string>> list_folder(const FileHandle& folder, const std::string& name_for_messages) {

@@ -11,9 +11,10 @@ Status MemoryBudget::reserve(int64_t bytes) {
   if (try_reserve(bytes)) return {};
   reclaim();
   if (try_reserve(bytes)) return {};
-  return error(Code::ResourceLimit,
-               "needs {} more bytes of memory with {} in use; the limit is {} (raise the option 'memory_limit')", bytes,
-               used(), limit_);
+  return error(
+      Code::ResourceLimit,
+      "{} more bytes of memory are needed while {} are in use, but the limit is {} (raise the option 'memory_limit')",
+      bytes, used(), limit_);
 }
 
 bool MemoryBudget::try_reserve(int64_t bytes) {
@@ -29,7 +30,7 @@ bool MemoryBudget::try_reserve(int64_t bytes) {
 }
 
 Result<std::shared_ptr<Buffer>> Buffer::allocate(int64_t bytes, const std::shared_ptr<MemoryBudget>& budget) {
-  if (bytes < 0) return error(Code::ResourceLimit, "a buffer of {} bytes cannot exist", bytes);
+  if (bytes < 0) return error(Code::ResourceLimit, "a buffer of {} bytes is too large", bytes);
   if (budget) TN_RETURN_IF_ERROR(budget->reserve(charge_for(bytes)));
   // The tail after the last element is zero so that over-reading kernels never see garbage.
   size_t padded = (static_cast<size_t>(bytes) + 2 * kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
@@ -40,7 +41,7 @@ Result<std::shared_ptr<Buffer>> Buffer::allocate(int64_t bytes, const std::share
   }
   if (!data) {
     if (budget) budget->release(charge_for(bytes));
-    return error(Code::ResourceLimit, "the operating system has no {} bytes of memory", bytes);
+    return error(Code::ResourceLimit, "the operating system cannot provide {} bytes of memory", bytes);
   }
   std::memset(data + bytes, 0, padded - static_cast<size_t>(bytes));
   return std::shared_ptr<Buffer>(new Buffer(data, bytes, budget));

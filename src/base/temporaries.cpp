@@ -65,7 +65,7 @@ Result<std::unique_ptr<TemporaryName>> TemporaryName::make_folder(const FileHand
       return made;
     }
   } while (errno == EEXIST);
-  return io_error("cannot make the folder", made->name_, errno);
+  return io_error("cannot create the folder", made->name_, errno);
 }
 
 TemporaryName::~TemporaryName() {

@@ -35,39 +35,40 @@ Status guarded(F&& f) {
 
 void check_outputs(const BuildRequest& request) {
   const size_t count = request.models.size();
-  if (count == 0) refuse("there is no model to build");
+  if (count == 0) refuse("no model is given");
   for (const ModelRequest& model : request.models)
-    if (model.path.empty()) refuse("the path of a model must not be ''");
+    if (model.path.empty()) refuse("the path of a model must not be empty");
   if (!request.output.empty() && !request.output_dir.empty())
-    refuse("the options 'output' and 'output_dir' exclude each other");
+    refuse("the options 'output' and 'output_dir' cannot be used together");
   if (count > 1 && !request.output.empty())
-    refuse(fmt::format("option 'output' names one file, there are {} models; use the option 'output_dir'", count));
+    refuse(fmt::format("option 'output' names one file, but there are {} models; use the option 'output_dir'", count));
   if (count > 1 && request.output_dir.empty()) refuse(fmt::format("{} models need the option 'output_dir'", count));
   if (request.weights_name.find('/') != std::string::npos)
-    refuse(fmt::format("option 'weights_name' is a name, not a path: '{}'", request.weights_name));
+    refuse(fmt::format("option 'weights_name' must be a name, not a path: '{}'", request.weights_name));
 }
 
 void check_together(const BuildRequest& request) {
   if (request.sources != "reference" && request.sources != "embed" && request.sources != "none")
-    refuse(fmt::format("option 'sources' must be reference, embed or none, it is '{}'", request.sources));
+    refuse(fmt::format("option 'sources' must be reference, embed or none, but it is '{}'", request.sources));
   if (request.embed && request.models.size() > 1)
-    refuse("option 'embed' is for one model: several would each have a copy of what they share");
+    refuse("option 'embed' is for one model; with several, each would have a copy of the shared weights");
   if (request.embed && !request.weights_name.empty())
-    refuse("option 'weights_name' names a weights file, and 'embed' makes none");
+    refuse("option 'weights_name' names a weights file, but with 'embed' there is none");
   if (!request.trial.empty() && !request.validate)
-    refuse("the options 'input', 'shape' and 'dim' say what results are tried with, and validate=0 tries none");
+    refuse(
+        "the options 'input', 'shape' and 'dim' choose the inputs for validation, but validate=0 turns validation off");
   if (request.defer_weights && (request.validate_existing || !request.trial.empty()))
-    refuse("the option 'defer_weights' leaves the result without weights, so it cannot be tried");
+    refuse("the option 'defer_weights' leaves the compiled model without weights, so it cannot be validated");
   if (request.defer_weights && request.sources == "embed")
-    refuse("sources=embed puts a copy of the weights into the result, and 'defer_weights' leaves them out");
+    refuse("sources=embed stores a copy of the weights, but 'defer_weights' leaves them out");
 }
 
 void check_abilities(const BuildRequest& request, const Compiler& compiler) {
   const Abilities abilities = compiler.abilities();
   if (request.models.size() > 1 && !abilities.groups)
-    refuse(fmt::format("the compiler '{}' takes one model at a time", compiler.name()));
+    refuse(fmt::format("the compiler '{}' can compile only one model at a time", compiler.name()));
   if (request.embed && !abilities.embed)
-    refuse(fmt::format("the compiler '{}' cannot embed weights; leave out 'embed'", compiler.name()));
+    refuse(fmt::format("the compiler '{}' cannot embed weights; leave out the option 'embed'", compiler.name()));
 }
 
 }  // namespace
@@ -107,7 +108,7 @@ class Build::State {
 
   std::string run() {
     const auto start = Clock::now();
-    if (has_run) refuse("a build runs once; make another one");
+    if (has_run) refuse("a build can run only once; create another one");
     const double before = seconds;
     load();
     // What no model has may belong to one that could not be loaded, which is reported.
@@ -160,13 +161,13 @@ Build::Build(BuildRequest request, std::unique_ptr<Compiler> compiler)
 Build::~Build() = default;
 
 Status Build::add(ModelRequest model) {
-  if (state_->is_prepared) return invalid_argument("models are added before the build is prepared");
+  if (state_->is_prepared) return invalid_argument("models must be added before the build is prepared");
   state_->request.models.push_back(std::move(model));
   return {};
 }
 
 Status Build::listen(Listener listener) {
-  if (state_->is_prepared) return invalid_argument("a listener is set before the build is prepared");
+  if (state_->is_prepared) return invalid_argument("the listener must be set before the build is prepared");
   state_->listener = std::move(listener);
   return {};
 }
@@ -211,7 +212,7 @@ const std::string& Build::error(size_t model) const {
 
 Result<std::string> html_of_report(const std::string& report) {
   const Json parsed = Json::parse(report, nullptr, false);
-  if (!parsed.is_object() || !parsed.contains("models")) return invalid_argument("this is not the report of a build");
+  if (!parsed.is_object() || !parsed.contains("models")) return invalid_argument("this is not a build report");
   return report_html(parsed);
 }
 

@@ -95,9 +95,9 @@ std::string wait_for(pid_t pid) {
     children().running.erase(pid);
   }
   while (::waitpid(pid, &status, 0) < 0)
-    if (errno != EINTR) return "was lost";
+    if (errno != EINTR) return "disappeared";
   if (WIFSIGNALED(status)) return fmt::format("crashed ({})", ::strsignal(WTERMSIG(status)));
-  return WEXITSTATUS(status) == 0 ? "" : fmt::format("ended with code {}", WEXITSTATUS(status));
+  return WEXITSTATUS(status) == 0 ? "" : fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
 
 }  // namespace

@@ -19,16 +19,16 @@ struct Known {
 constexpr Known kCompilers[] = {
     {"tenon", "", "Tenon's own compiler"},
     {"ort", "", "onnxruntime, compiling ahead of time for its execution providers"},
-    {"ort_session", "ort_jit", "onnxruntime, through a session that writes its context"},
+    {"ort_session", "ort_jit", "onnxruntime, using a session that writes its context"},
     {"qairt", "", "Qualcomm AI Runtime"},
 };
 
-constexpr const char* kNotBuiltIn = "driving it is not built into this version of Tenon";
+constexpr const char* kNotBuiltIn = "this version of Tenon cannot use it yet";
 
 std::string onnxruntime_problem() {
   const std::string version = python_onnxruntime_version(), library = onnxruntime_library();
   if (version.empty() && library.empty())
-    return fmt::format("no onnxruntime was found, neither for python3 nor as libonnxruntime.so; and {}", kNotBuiltIn);
+    return fmt::format("onnxruntime was found neither for python3 nor as libonnxruntime.so, and {}", kNotBuiltIn);
   std::string found;
   if (!version.empty()) found = fmt::format("onnxruntime {} was found for python3", version);
   if (!library.empty()) found += fmt::format("{}'{}' was found", found.empty() ? "" : " and ", library);
@@ -37,12 +37,12 @@ std::string onnxruntime_problem() {
 
 std::string qairt_problem() {
   const char* root = std::getenv("QNN_SDK_ROOT");
-  if (!root || !*root) return fmt::format("QNN_SDK_ROOT does not say where its SDK is; and {}", kNotBuiltIn);
+  if (!root || !*root) return fmt::format("QNN_SDK_ROOT does not name the folder of its SDK, and {}", kNotBuiltIn);
   std::error_code ignored;
   if (!std::filesystem::is_directory(root, ignored))
-    return fmt::format("QNN_SDK_ROOT is '{}', which is no folder; and {}", root, kNotBuiltIn);
+    return fmt::format("QNN_SDK_ROOT is '{}', which is not a folder, and {}", root, kNotBuiltIn);
   if (const std::string missing = missing_of_qairt(root); !missing.empty())
-    return fmt::format("QNN_SDK_ROOT is '{}', which is no complete SDK: it lacks {}; and {}", root, missing,
+    return fmt::format("QNN_SDK_ROOT is '{}', which is not a complete SDK because it lacks {}, and {}", root, missing,
                        kNotBuiltIn);
   return fmt::format("its SDK was found in '{}', but {}", root, kNotBuiltIn);
 }
@@ -76,8 +76,8 @@ std::unique_ptr<Compiler> make_compiler(const std::string& name) {
       throw Error(TN_UNSUPPORTED, fmt::format("the compiler '{}' cannot be used: {}", known.name, problem));
     return std::make_unique<TenonCompiler>();
   }
-  throw Error(TN_INVALID_ARGUMENT,
-              fmt::format("option 'compiler': there is no '{}'; there are {}", name, fmt::join(names, ", ")));
+  throw Error(TN_INVALID_ARGUMENT, fmt::format("option 'compiler': unknown compiler '{}'; it must be one of {}", name,
+                                               fmt::join(names, ", ")));
 }
 
 }  // namespace tenon::build

@@ -36,11 +36,10 @@ Result<std::string> find_program() {
     if (fs::is_regular_file(program, ignored) && ::access(program.c_str(), X_OK) == 0) return program;
     searched += fmt::format("{}'{}'", searched.empty() ? "" : ", ", folder.string());
   }
-  return error(
-      Code::NotFound,
-      "results are tried by the program 'tenon', which is in none of these folders: {}; name it with the option "
-      "'program', or set validate=0",
-      searched);
+  return error(Code::NotFound,
+               "the program 'tenon', which validates the results, is in none of these folders: {}; name it with the "
+               "option 'program', or set validate=0",
+               searched);
 }
 
 }  // namespace tenon::build

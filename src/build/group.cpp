@@ -42,7 +42,8 @@ std::string validation_problem(const Json& validation) {
 // What is known of a result that was there already.
 Json earlier_validation(const std::string& verdict) {
   if (verdict.empty())
-    return Json::object({{"verdict", "never validated"}, {"message", "the option 'validate_existing' tries it"}});
+    return Json::object(
+        {{"verdict", "never validated"}, {"message", "set the option 'validate_existing' to validate it"}});
   return Json::object({{"verdict", verdict}, {"message", "when it was compiled"}, {"earlier", true}});
 }
 
@@ -168,7 +169,8 @@ bool GroupCompiler::check_free(const std::vector<ModelJob*>& group, bool& comple
       completes = true;
       continue;
     } else {
-      job->fail(fmt::format("'{}' exists already and is not up to date; ask for it to be overwritten", path));
+      job->fail(
+          fmt::format("'{}' already exists and is not up to date; set the option 'overwrite' to replace it", path));
     }
     is_free = false;
   }
@@ -178,7 +180,7 @@ bool GroupCompiler::check_free(const std::vector<ModelJob*>& group, bool& comple
 
 std::unique_ptr<CompiledGroup> GroupCompiler::compile(const std::vector<ModelJob*>& group) {
   progress(group.size() == 1 ? "compiling " + group[0]->path
-                             : fmt::format("compiling {} models, {} first", group.size(), group[0]->path));
+                             : fmt::format("compiling {} models, starting with {}", group.size(), group[0]->path));
   try {
     return compiler_.compile(to_compile(group));
   } catch (const Error& error) {
@@ -223,7 +225,7 @@ bool GroupCompiler::has_all_files(const StagedGroup& staged, const std::vector<M
     order[i]->context_bytes = size_of(staged.path(i));
     if (order[i]->context_bytes > 0) continue;
     good = false;
-    order[i]->fail(in_file(order[i]->path, fmt::format("the compiler '{}' reported no error but wrote no '{}'",
+    order[i]->fail(in_file(order[i]->path, fmt::format("the compiler '{}' reported no error but did not write '{}'",
                                                        compiler_.name(), order[i]->file)));
   }
   return good;
@@ -278,7 +280,7 @@ void GroupCompiler::try_out(ModelJob& job, const std::string& path, int64_t shar
 
 bool GroupCompiler::validate(const std::vector<std::string>& paths, const std::vector<ModelJob*>& order) {
   const char* why_not = request_.defer_weights             ? "there are no weights yet"
-                        : !compiler_.abilities().runs_here ? "its results do not run here"
+                        : !compiler_.abilities().runs_here ? "this machine cannot run its results"
                                                            : nullptr;
   if (why_not) {
     for (ModelJob* job : order) job->validation = Json::object({{"verdict", "not tried"}, {"message", why_not}});
@@ -317,7 +319,7 @@ bool GroupCompiler::is_unchanged(const Json& described, const std::vector<ModelJ
     }
     if (key == text_in(list_in(described, "models")[i], "made_from")) continue;
     good = false;
-    job.fail(in_file(job.path, "changed while it was compiled; compile it again"));
+    job.fail(in_file(job.path, "the file changed while it was being compiled; compile it again"));
   }
   return good;
 }

@@ -112,9 +112,9 @@ std::string folder_problem(const std::string& folder) {
   std::error_code problem;
   const fs::file_status status = fs::status(folder, problem);
   if (status.type() == fs::file_type::directory) return "";
-  if (status.type() == fs::file_type::not_found) return fmt::format("there is no folder '{}'", folder);
-  if (problem) return fmt::format("the folder '{}' cannot be reached: {}", folder, problem.message());
-  return fmt::format("'{}' is a file; a folder is needed there", folder);
+  if (status.type() == fs::file_type::not_found) return fmt::format("the folder '{}' does not exist", folder);
+  if (problem) return fmt::format("cannot access the folder '{}': {}", folder, problem.message());
+  return fmt::format("'{}' is a file, not a folder", folder);
 }
 
 }  // namespace tenon::build

@@ -89,12 +89,12 @@ void load_job(ModelJob& job, const BuildRequest& request) {
   const auto start = std::chrono::steady_clock::now();
   try {
     if (!is_utf8(job.name))
-      return job.fail(
-          in_file(job.path, "its name is not UTF-8, so no compiled model can be named after it; rename it"));
+      return job.fail(in_file(
+          job.path, "the file name is not UTF-8, so the compiled model cannot be named after it; rename the file"));
     job.model = Model::load(job.path, load_options(request));
     const Json summary = member(Json::parse(job.model->describe()), "summary");
     if (flag_in(summary, "compiled"))
-      return job.fail(in_file(job.path, "is compiled already; give the model it was made from"));
+      return job.fail(in_file(job.path, "this model is already compiled; name the model it was made from"));
     job.warnings = job.model->warnings();
     job.nodes = integer_in(summary, "nodes");
     read_names(job, request);
@@ -116,9 +116,9 @@ void check_names(const std::vector<ModelJob>& jobs, const BuildRequest& request,
     tell(Event::Warning, kNoModel,
          fmt::format("option '{}': no model that could be loaded {} '{}'", option, what, name));
   };
-  for (const std::string& name : request.pins) check(name, &ModelJob::weights, "pin", "has a weight");
+  for (const std::string& name : request.pins) check(name, &ModelJob::weights, "pin", "has a weight named");
   for (const std::string& name : request.frozen)
-    check(name, &ModelJob::optional_inputs, "freeze_input", "has among its inputs an initializer");
+    check(name, &ModelJob::optional_inputs, "freeze_input", "has an initializer among its inputs named");
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ std::vector<std::string> unique_stems(const std::vector<ModelRequest>& models, c
     for (int n = 1; taken.contains(name) || (name != stem && stems.contains(name)); ++n)
       name = fmt::format("{}_{}", stem, n);
     if (name != stem)
-      tell(Event::Warning, i, fmt::format("another model is called '{}'; this one becomes '{}'", stem, name));
+      tell(Event::Warning, i, fmt::format("another model is named '{}'; this one becomes '{}'", stem, name));
     taken.insert(name);
     names.push_back(name);
   }
@@ -40,16 +40,17 @@ void check_inputs_stay(const BuildRequest& request, const OutputNames& names) {
   for (const ModelRequest& model : request.models) inputs.push_back(model.path);
   for (const std::string& file : names.files)
     if (const std::string input = replaced_input(names.path(file), inputs); !input.empty())
-      throw Error(TN_INVALID_ARGUMENT, fmt::format("'{}' would be replaced by the result '{}'; choose another output",
-                                                   input, names.path(file)));
+      throw Error(
+          TN_INVALID_ARGUMENT,
+          fmt::format("'{}' would be overwritten by the result '{}'; choose another output", input, names.path(file)));
 }
 
 // Names end up in ONNX files, whose texts are UTF-8.
 void check_is_text(const char* option, const std::string& name) {
   if (!is_utf8(name))
-    throw Error(TN_INVALID_ARGUMENT,
-                fmt::format("option '{}': the name '{}' is not UTF-8, so it cannot be in an ONNX file; choose another",
-                            option, name));
+    throw Error(
+        TN_INVALID_ARGUMENT,
+        fmt::format("option '{}': the name '{}' is not UTF-8, which ONNX files require; choose another", option, name));
 }
 
 // A folder that is not there will be made; one that cannot be looked at will not.
@@ -66,7 +67,7 @@ void check_place(const std::string& output) {
     throw Error(TN_IO, fmt::format("{}: {}", output, problem));
   std::error_code ignored;
   if (fs::is_directory(path, ignored))
-    throw Error(TN_IO, fmt::format("{}: is a folder; use the option 'output_dir'", output));
+    throw Error(TN_IO, fmt::format("{}: this is a folder; use the option 'output_dir'", output));
   try {
     check_replaceable(output);
   } catch (const Error& error) {

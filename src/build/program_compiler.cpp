@@ -94,10 +94,11 @@ void ProgramCompiler::run(const GroupToCompile& group, const std::string& folder
   const ChildResult child =
       run_child(command_.program, std::move(arguments), group.request.compile_limit, &group.cancelled);
   if (child.timed_out)
-    throw Error(TN_RESOURCE_LIMIT,
-                fmt::format("the compiler '{}' was silent for more than {} s and was stopped; the option "
-                            "'compile_seconds' gives it more",
-                            name_, std::chrono::duration<double>(group.request.compile_limit).count()));
+    throw Error(
+        TN_RESOURCE_LIMIT,
+        fmt::format(
+            "the compiler '{}' printed nothing for more than {} s and was stopped; raise the option 'compile_seconds'",
+            name_, std::chrono::duration<double>(group.request.compile_limit).count()));
   if (!child.problem.empty())
     throw Error(TN_UNSUPPORTED, fmt::format("the compiler '{}' {}{}{}", name_, child.problem,
                                             child.output.empty() ? "" : ": ", child.output));

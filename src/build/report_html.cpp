@@ -98,7 +98,7 @@ std::string validation_table(const Json& report) {
               cell(plain_text(member(output, "cosine")), "number") + "</tr>\n";
     if (const std::string shapes = tried_text(list_in(validation, "tried")); !shapes.empty())
       rows += "<tr>" + cell(text_in(model, "name")) + cell(text_in(validation, "verdict")) +
-              "<td colspan=\"7\">tried with " + escaped(shapes) + "</td></tr>\n";
+              "<td colspan=\"7\">tested with " + escaped(shapes) + "</td></tr>\n";
     if (!text_in(validation, "message").empty())
       rows += "<tr>" + cell(text_in(model, "name")) + cell(text_in(validation, "verdict")) + "<td colspan=\"7\">" +
               escaped(text_in(validation, "message")) + "</td></tr>\n";

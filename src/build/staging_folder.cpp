@@ -43,7 +43,7 @@ Status StagingFolder::publish(const std::vector<std::string>& contexts, bool ove
   TN_ASSIGN_OR_RETURN(const FileLock naming, FileLock::wait(folder_));
   for (const std::string& file : others)
     if (const std::string path = folder_ + "/" + file; !overwrite && exists(path))
-      return invalid_argument("'{}' exists already; ask for it to be overwritten", path);
+      return invalid_argument("'{}' already exists; set the option 'overwrite' to replace it", path);
   const auto hold = hold_temporaries();
   // Before any context file names them.
   for (const std::string& file : others) TN_RETURN_IF_ERROR(rename_file(path_ + "/" + file, folder_ + "/" + file));

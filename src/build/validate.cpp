@@ -58,21 +58,25 @@ Json validate_staged(const StagedCheck& check, const std::atomic<bool>* cancelle
   try {
     // What it wrote last says who was running.
     if (child.timed_out && !child.output.ends_with(kReferenceDone))
-      result = verdict("inconclusive",
-                       fmt::format("the reference needs more than {} s; the option 'validate_seconds' gives it more",
-                                   check.seconds));
+      result = verdict(
+          "inconclusive",
+          fmt::format("the reference needs more than {} s; raise the option 'validate_seconds'", check.seconds));
     else if (child.timed_out)
-      result = verdict("failed", fmt::format("the compiled model needs more than {} s, which the reference did not; "
-                                             "the option 'validate_seconds' gives it more",
-                                             check.seconds));
+      result = verdict(
+          "failed",
+          fmt::format(
+              "the compiled model needs more than {} s, but the reference did not; raise the option 'validate_seconds'",
+              check.seconds));
     else
-      result = child.problem.empty() ? Json::parse(child.output)
-                                     : verdict("failed", "the process that tried the compiled model " + child.problem);
+      result = child.problem.empty()
+                   ? Json::parse(child.output)
+                   : verdict("failed", "the process that validated the compiled model " + child.problem);
   } catch (const std::exception&) {
-    result = verdict("failed", "the process that tried the compiled model gave no result");
+    result = verdict("failed", "the process that validated the compiled model returned no result");
   }
   // A program that is not ours may write any JSON.
-  if (!result.is_object()) result = verdict("failed", "the process that tried the compiled model gave no result");
+  if (!result.is_object())
+    result = verdict("failed", "the process that validated the compiled model returned no result");
   result["seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -26,7 +26,7 @@ std::string main_name(const std::string& names) { return names.substr(names.rfin
 CLI::ValidationError wrong(const std::string& message) { return {message, CLI::ExitCodes::ValidationError}; }
 
 [[noreturn]] void bad_value(const std::string& names, const std::string& text, const std::string& wanted) {
-  throw wrong(fmt::format("{} must be {}, it is '{}'", main_name(names), wanted, text));
+  throw wrong(fmt::format("{} must be {}, but it is '{}'", main_name(names), wanted, text));
 }
 
 std::string keys_help(const std::string& names, const std::vector<KnownKey>& keys) {
@@ -44,16 +44,16 @@ std::pair<std::string, std::string> checked_key_value(const std::string& names, 
   const auto key = std::find(known.begin(), known.end(), name);
   if (key == known.end() && equals != std::string::npos) {
     const std::string near = suggestion(name, known);
-    throw wrong(fmt::format("{}: there is no key '{}'{}", main_name(names), name,
-                            near.empty() ? fmt::format("; '{} help' lists them", main_name(names)) : near));
+    throw wrong(fmt::format("{}: unknown key '{}'{}", main_name(names), name,
+                            near.empty() ? fmt::format("; '{} help' lists the keys", main_name(names)) : near));
   }
   if (equals == std::string::npos) bad_value(names, text, "KEY=VALUE or help");
   const std::string value = text.substr(equals + 1);
   const std::string& wanted = keys[static_cast<size_t>(key - known.begin())].value;
   int64_t number = 0;
   if (wanted == "1|0" ? value != "1" && value != "0" : !parse_number(value, number) || number < 1)
-    throw wrong(fmt::format("{}: {} must be {}, it is '{}'", main_name(names), name,
-                            wanted == "1|0" ? "1 or 0" : "a whole number from 1 on", value));
+    throw wrong(fmt::format("{}: {} must be {}, but it is '{}'", main_name(names), name,
+                            wanted == "1|0" ? "1 or 0" : "a whole number of at least 1", value));
   return {name, value};
 }
 
@@ -71,7 +71,7 @@ void Arguments::text(const std::string& names, std::string& target, const std::s
   app_.add_option_function<std::string>(
           names,
           [names, &target](const std::string& text) {
-            if (text.empty()) bad_value(names, text, "something");
+            if (text.empty()) bad_value(names, text, "a text that is not empty");
             target = text;
           },
           help)
@@ -121,7 +121,7 @@ void Arguments::integer(const std::string& names, int64_t& target, int64_t low, 
             if (!parse_number(text, value) || value < low || value > high)
               bad_value(names, text,
                         high == INT64_MAX
-                            ? low == INT64_MIN ? "a whole number" : fmt::format("a whole number from {} on", low)
+                            ? low == INT64_MIN ? "a whole number" : fmt::format("a whole number of at least {}", low)
                             : fmt::format("a whole number from {} to {}", low, high));
             target = value;
           },

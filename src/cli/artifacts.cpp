@@ -26,7 +26,7 @@ bool is_folder(const std::string& path) {
 void add_source_dirs(const std::vector<std::string>& folders, tenon::Options& options) {
   for (const std::string& folder : folders) {
     if (const std::string problem = folder_problem(folder); folder.empty() || !problem.empty())
-      throw Failure(kUsage, "--source-dir: " + (folder.empty() ? "it is ''" : problem));
+      throw Failure(kUsage, "--source-dir: " + (folder.empty() ? "the folder name is empty" : problem));
     options.set("source_dir:" + folder, "1");
   }
 }
@@ -91,7 +91,7 @@ std::vector<ArtifactGroup> groups_in_folder(const std::string& folder) {
 std::vector<ArtifactGroup> find_groups(const std::string& path) {
   if (!is_folder(path)) return {group_of_file(path)};
   std::vector<ArtifactGroup> groups = groups_in_folder(path);
-  if (groups.empty()) throw Failure(kCannotLoad, path + ": there is no compiled model in this folder");
+  if (groups.empty()) throw Failure(kCannotLoad, path + ": this folder contains no compiled model");
   return groups;
 }
 

@@ -52,7 +52,8 @@ std::string verdict_of(const std::vector<ComparedOutput>& outputs) {
 }
 
 std::string verdict_message(const std::vector<ComparedOutput>& outputs) {
-  return all_same(outputs) ? emptiness_of(outputs) : "the compiled model gives other numbers than the reference";
+  return all_same(outputs) ? emptiness_of(outputs)
+                           : "the results of the compiled model differ from those of the reference";
 }
 
 std::string ComparedSets::add(const std::vector<tn_comparison>& comparisons) {
@@ -66,9 +67,9 @@ std::string ComparedSets::add(const std::vector<tn_comparison>& comparisons) {
 }
 
 std::string output_result(const Json& output) {
-  if (!output["comparable"].boolean()) return "other type or shape";
+  if (!output["comparable"].boolean()) return "different type or shape";
   if (output["mismatches"].integer() == 0)
-    return output["ties"].integer() > 0 ? fmt::format("same but for {} ties", output["ties"].plain()) : "same";
+    return output["ties"].integer() > 0 ? fmt::format("same except for {} ties", output["ties"].plain()) : "same";
   return fmt::format("{} of {} differ, allowed {:.3g}", output["mismatches"].plain(), output["elements"].plain(),
                      output["allowed_abs"].number());
 }

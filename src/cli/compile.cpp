@@ -42,7 +42,7 @@ class Compile final : public Command {
   }
 
   static Exit option_help(Console& console) {
-    if (console.is_json()) throw Failure(kUsage, "--ep-options help is for people; it has no JSON form");
+    if (console.is_json()) throw Failure(kUsage, "--ep-options help prints text only; leave out --format json");
     console.print(provider_option_help());
     return kDone;
   }
@@ -58,8 +58,8 @@ CommandInfo compile_command() {
           "  tenon compile -m prefill.onnx -m decode.onnx --output-dir out\n"
           "  tenon compile -m model.onnx -o app/model_ctx.onnx --embed\n"
           "  tenon compile -m model.onnx --report report.html\n"
-          "  tenon compile -m model.onnx --dim height=640 --dim width=480   what the result is tried with\n"
-          "  tenon compile --list                                 the compilers that can be used here\n",
+          "  tenon compile -m model.onnx --dim height=640 --dim width=480   the sizes to validate the result with\n"
+          "  tenon compile --list                                 the compilers and whether they can be used here\n",
           []() -> std::unique_ptr<Command> { return std::make_unique<Compile>(); }};
 }
 

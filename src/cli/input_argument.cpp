@@ -29,10 +29,10 @@ std::string to_json(const std::string& text, tn_dtype dtype, bool& is_list) {
 // What the value can be read as, for one that is no number.
 std::string describe_word(const std::string& text) {
   std::error_code ignored;
-  if (text.empty()) return "nothing is given";
+  if (text.empty()) return "the value is empty";
   if (std::filesystem::exists(text, ignored))
-    return fmt::format("'{}' is a file, but only NumPy files (.npy) are read", text);
-  return fmt::format("'{}' is not a number, not a list like [1, 2], and no file of this name is there", text);
+    return fmt::format("'{}' is a file, but only NumPy files (.npy) can be read", text);
+  return fmt::format("'{}' is not a number, not a list such as [1, 2], and not the name of a file", text);
 }
 
 // Refuses one element that is none of its type, whatever the shape.
@@ -51,7 +51,7 @@ void check_element(tn_dtype dtype, const std::string& text, const std::string& j
 tenon::Value InputFlags::read_file(const tenon::Model& model, size_t input, const std::string& file) {
   const std::string name = model.input_name(input);
   if (shapes_.shapes().contains(name))
-    throw Failure(kUsage, fmt::format("--shape: '{}' gets its shape from '{}'", name, file));
+    throw Failure(kUsage, fmt::format("--shape: '{}' already gets its shape from '{}'", name, file));
   files_.push_back(file);
   try {
     return tenon::Value::read_npy(file, element_type(model.input_type(input)));
@@ -65,9 +65,10 @@ tenon::Value InputFlags::read_argument(const tenon::Model& model, size_t input, 
   const tenon::TypeView type = model.input_type(input);
   const std::string name = model.input_name(input);
   if (!is_tensor_like(type))
-    throw Failure(kUsage, fmt::format("--input: '{}' is {}; give it with --inputs, its parts as {}", name, type.text(),
-                                      type.kind() == TN_KIND_MAP ? name + "/keys and " + name + "/values"
-                                                                 : name + "/0, " + name + "/1, ..."));
+    throw Failure(kUsage,
+                  fmt::format("--input: '{}' is {}; pass it with --inputs, with its parts named {}", name, type.text(),
+                              type.kind() == TN_KIND_MAP ? name + "/keys and " + name + "/values"
+                                                         : name + "/0, " + name + "/1, ..."));
   if (text.ends_with(".npy") && !text.starts_with('"')) return read_file(model, input, text);
   const tn_dtype dtype = element_type(type);
   const std::string place = fmt::format("--input: '{}' ({}): ", name, type.text());
@@ -77,8 +78,10 @@ tenon::Value InputFlags::read_argument(const tenon::Model& model, size_t input, 
   std::optional<std::vector<int64_t>> dims;
   if (shapes_.shapes().contains(name) || !is_list) dims = shapes_.extents(model, input);
   if (!is_list && !dims && type.dims() && !type.dims()->empty())
-    throw Failure(kUsage, fmt::format("--input: '{}' is {}; say with --shape or --dim how many times {} stands there",
-                                      name, type.text(), text));
+    throw Failure(
+        kUsage,
+        fmt::format("--input: '{}' is {}; choose its shape with --shape or --dim so that it can be filled with {}",
+                    name, type.text(), text));
   shapes_.forget_shape(name);
   try {
     return tenon::Value::from_json(dtype, json, dims ? &*dims : nullptr);

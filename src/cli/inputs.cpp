@@ -44,14 +44,14 @@ tn_dtype element_type(const tenon::TypeView& type) {
 void InputFlags::declare(Arguments& arguments) {
   arguments.texts("-i,--input", inputs_, "NAME=FILE.npy|VALUE",
                   "an input: a NumPy file, a list ([[1, 2], [3, 4]]), or one element that fills the shape");
-  arguments.text("--inputs", archive_, "FILE.npz", "inputs by name from a NumPy archive");
+  arguments.text("--inputs", archive_, "FILE.npz", "inputs by name, from a NumPy archive");
   if (random_) {
     arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX,
-                      "seed of inputs that are not given: the same one makes the same inputs (default: 0)");
+                      "seed for the random inputs; the same seed gives the same inputs (default: 0)");
   } else {
-    arguments.flag("--random", random_, "make up every input that is not given");
+    arguments.flag("--random", random_, "use random values for every input that is not given");
     arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX,
-                      "seed of --random: the same one makes the same inputs (default: 0)");
+                      "seed for --random; the same seed gives the same inputs (default: 0)");
     arguments.needs("--seed", "--random");
   }
   shapes_.declare(arguments);
@@ -77,15 +77,15 @@ void InputFlags::read_archive(const tenon::Model& model, std::vector<tenon::Valu
         value = read_parts(archive, positions, name, type, used);
       }
       if (!value) continue;
-      if (values[i]) throw Failure(kUsage, fmt::format("'{}' is given by --input and by --inputs", name));
+      if (values[i]) throw Failure(kUsage, fmt::format("'{}' is given by both --input and --inputs", name));
       if (shapes_.shapes().contains(name))
-        throw Failure(kUsage, fmt::format("--shape: '{}' gets its shape from '{}'", name, archive_));
+        throw Failure(kUsage, fmt::format("--shape: '{}' already gets its shape from '{}'", name, archive_));
       if (value.kind() == TN_KIND_TENSOR) shapes_.check_agrees(model, i, value.dims(), "--inputs");
       values[i] = std::move(value);
     }
     for (const auto& [name, position] : positions)
       if (!used[name])
-        throw Failure(kUsage, fmt::format("--inputs: the model has no input for the array '{}' of '{}'{}", name,
+        throw Failure(kUsage, fmt::format("--inputs: the model has no input for the array '{}' in '{}'{}", name,
                                           archive_, suggestion(name, input_names(model))));
   } catch (const tenon::Error& error) {
     refuse_input(kFailed, archive_, error);
@@ -102,7 +102,7 @@ void InputFlags::check_missing(const tenon::Model& model, const std::vector<bool
     throw Failure(kUsage, fmt::format("no value is given for {}; use --input, --inputs or --random", missing));
   if (!shapes_.shapes().empty())
     throw Failure(kUsage,
-                  fmt::format("--shape: nothing is made for '{}'; add --random", shapes_.shapes().begin()->first));
+                  fmt::format("--shape: '{}' gets no random value; add --random", shapes_.shapes().begin()->first));
 }
 
 size_t InputFlags::named_input(const tenon::Model& model, const std::string& text) {
@@ -115,11 +115,11 @@ size_t InputFlags::named_input(const tenon::Model& model, const std::string& tex
   if (input) return *input;
   const size_t equals = text.find('=');
   if (equals == std::string::npos || equals == 0)
-    throw Failure(kUsage, fmt::format("--input must be NAME=FILE.npy or NAME=VALUE, it is '{}'", text));
+    throw Failure(kUsage, fmt::format("--input must be NAME=FILE.npy or NAME=VALUE, but it is '{}'", text));
   const std::string name = text.substr(0, equals);
   const std::vector<std::string> names = input_names(model);
-  throw Failure(kUsage, fmt::format("--input: the model has no input called '{}'{}", name,
-                                    names.empty() ? "; it has none at all" : suggestion(name, names)));
+  throw Failure(kUsage, fmt::format("--input: the model has no input named '{}'{}", name,
+                                    names.empty() ? "; the model has no inputs" : suggestion(name, names)));
 }
 
 void InputFlags::read_arguments(const tenon::Model& model, std::vector<tenon::Value>& values) {

@@ -91,7 +91,7 @@ std::string weights_text(const Json& weights) {
     table.add({weight["name"].text(), weight["dtype"].text(), shape_text(weight["shape"]),
                human_bytes(weight["bytes"].integer())});
   }
-  return "\nweights\n" + table.text() + fmt::format("  {} in all, {}\n", weights.items().size(), human_bytes(total));
+  return "\nweights\n" + table.text() + fmt::format("  {} in total, {}\n", weights.items().size(), human_bytes(total));
 }
 
 void add_steps(const Json& plan, const std::string& indent, Table& table, int64_t& index) {
@@ -111,36 +111,34 @@ std::string plan_text(const Json& plan) {
   add_steps(plan, "", table, index);
   std::string late;
   for (const Json& dim : plan["late_dims"].items()) late += (late.empty() ? "" : ", ") + printable(dim.text());
-  return "\nplan\n" + table.text() + (late.empty() ? "" : "  read in every run: " + late + "\n");
+  return "\nplan\n" + table.text() + (late.empty() ? "" : "  known only at run time: " + late + "\n");
 }
 
 class Inspect final : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("model", path_, "an ONNX model or a compiled one");
-    arguments.choice("--graph", graph_, {"text", "dot", "html"}, "the nodes; dot and html print nothing else");
+    arguments.positional("model", path_, "an ONNX model or a compiled model");
+    arguments.choice("--graph", graph_, {"text", "dot", "html"}, "the nodes; dot and html print only the graph");
     arguments.flag("--ops", ops_, "how often each op occurs");
     arguments.flag("--weights", weights_, "name, type, shape and size of every weight");
-    arguments.flag("--plan", plan_, "the steps the model is compiled to");
+    arguments.flag("--plan", plan_, "the steps that the model is compiled to");
     arguments.flag("--kernels", kernels_, "which kernels run which nodes");
-    arguments.flag("--weight-program", weight_program_, "what the packed weights are made of, and who reads them");
+    arguments.flag("--weight-program", weight_program_, "how the packed weights are made, and which steps read them");
     options_.declare(arguments, OptionFlags::Command::Reads);
   }
 
   Exit execute(Console& console) override {
     const bool is_page = graph_ == "dot" || graph_ == "html";
     if (is_page && (ops_ || weights_ || plan_ || kernels_ || weight_program_))
-      throw Failure(
-          kUsage,
-          fmt::format(
-              "--graph {} is a whole document and excludes --ops, --weights, --plan, --kernels and --weight-program",
-              graph_));
+      throw Failure(kUsage, fmt::format("--graph {} prints a whole document and cannot be combined with --ops, "
+                                        "--weights, --plan, --kernels or --weight-program",
+                                        graph_));
     if (is_page && console.is_json())
-      throw Failure(kUsage, fmt::format("--graph {} excludes --format json; use --graph text", graph_));
+      throw Failure(kUsage, fmt::format("--graph {} cannot be combined with --format json; use --graph text", graph_));
     if (!is_folder(path_) && refusing(kCannotLoad, path_, [&] { return tenon::is_context_file(path_); })) {
       if (ops_ || !graph_.empty())
         throw Failure(kUsage, path_ + ": a compiled model has no graph; use --plan, --kernels or --weight-program");
-      if (options_.given()) throw Failure(kUsage, "--option is for models that are not compiled yet");
+      if (options_.given()) throw Failure(kUsage, "--option applies only to models that are not compiled yet");
       return inspect_artifact(path_, {weights_, plan_, kernels_, weight_program_}, console);
     }
     const tenon::Model model = load_model(path_, options_.for_loading(), console);
@@ -197,7 +195,7 @@ class Inspect final : public Command {
 }  // namespace
 
 CommandInfo inspect_command() {
-  return {"inspect", "Show what is in a model.",
+  return {"inspect", "Show the contents of a model.",
           "  tenon inspect model.onnx                             inputs, outputs, sizes\n"
           "  tenon inspect model.onnx --ops --weights\n"
           "  tenon inspect model.onnx --graph html > model.html\n"

@@ -31,8 +31,8 @@ std::string models_text(const std::string& path, const ArtifactGroup& group, con
       {"packed", fmt::format("{}, {}", counted(static_cast<int64_t>(described["packed"].items().size()), "tensor"),
                              human_bytes(model["packed_bytes"].integer()))});
   if (model["open_slots"].integer() > 0)
-    facts.add({"open", fmt::format("{} of {} packed weights wait for 'tenon weights set'", model["open_slots"].plain(),
-                                   model["slots"].plain())});
+    facts.add({"open", fmt::format("{} of {} packed weights are not set; use 'tenon weights set'",
+                                   model["open_slots"].plain(), model["slots"].plain())});
   facts.add({"sources", model["sources"].plain()});
   facts.add({"guards", model["guards"].plain()});
   facts.add({"plan key", model["plan_key"].text()});

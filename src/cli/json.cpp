@@ -64,7 +64,7 @@ class JsonBuilder final : public nlohmann::json_sax<ordered_json> {
   }
   bool open(Json value) {
     if (open_.size() >= kMostNesting)
-      throw std::runtime_error(fmt::format("lists and objects are nested more than {} deep", kMostNesting));
+      throw std::runtime_error(fmt::format("lists and objects are nested more than {} levels deep", kMostNesting));
     open_.push_back(std::move(value));
     return true;
   }

@@ -92,7 +92,7 @@ std::string kernels_text(const Json& kernels) {
     for (const Json& reason : entry["reasons"].items())
       reasons += printable(fmt::format("  {} ({}): {}\n", entry["kernel"].text(), names, reason.text()));
   }
-  if (!reasons.empty()) reasons = "\nwhy not a better one\n" + reasons;
+  if (!reasons.empty()) reasons = "\nwhy a faster kernel was not chosen\n" + reasons;
   return "\nkernels\n" + table.text() + reasons;
 }
 

@@ -16,7 +16,7 @@ void check_is_file(const std::string& path) {
   std::error_code ignored;
   if (path.empty()) throw Failure(kCannotLoad, "the name of the model is empty");
   if (std::filesystem::is_directory(path, ignored))
-    throw Failure(kCannotLoad, path + ": is a folder; give an ONNX file");
+    throw Failure(kCannotLoad, path + ": this is a folder; name an ONNX file");
   if (std::filesystem::is_regular_file(path, ignored) && std::filesystem::file_size(path, ignored) == 0)
     throw Failure(kCannotLoad, path + ": the file is empty");
 }

@@ -15,14 +15,14 @@ struct Known {
 };
 // The options of tenon.h that make sense for one command; see tn_options_set.
 constexpr Known kKnown[] = {
-    {"memory_limit", "N", "bytes that inputs read or made here and a run may take each (default: 3/4 of the memory)",
+    {"memory_limit", "N", "memory limit in bytes, separately for the inputs and for a run (default: 3/4 of the memory)",
      Use::SessionAndInputs},
-    {"loop_limit", "N", "iterations of one Loop (default: 10000000)", Use::Session},
-    {"cached_bindings", "N", "sets of input shapes that stay prepared (default: 64)", Use::Session},
-    {"max_nodes", "N", "nodes of a model, its functions expanded (default: 5000000)", Use::Load},
-    {"max_nesting", "N", "how deep graphs and types are nested (default: 64)", Use::Load},
-    {"freeze_inputs", "1|0", "initializers that are also listed as inputs become weights (default: 0)", Use::Load},
-    {"map", "1|0", "0: copy files instead of mapping them (default: 1)", Use::Load},
+    {"loop_limit", "N", "limit on the iterations of all loops of a run (default: 10000000)", Use::Session},
+    {"cached_bindings", "N", "number of input shape sets that stay prepared (default: 64)", Use::Session},
+    {"max_nodes", "N", "limit on the nodes of a model, with its functions expanded (default: 5000000)", Use::Load},
+    {"max_nesting", "N", "limit on the nesting of graphs and types (default: 64)", Use::Load},
+    {"freeze_inputs", "1|0", "turn initializers that are also listed as inputs into weights (default: 0)", Use::Load},
+    {"map", "1|0", "1: map files into memory; 0: copy them (default: 1)", Use::Load},
 };
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
@@ -69,8 +69,9 @@ std::string with_flags(std::string message) {
   for (const Known& known : kKnown)
     for (const char* prefix : {"the option '", "option '"})
       replace_all(message, prefix + std::string(known.name) + "'", "--option " + std::string(known.name));
+  replace_all(message, "the option 'source_dir'", "--source-dir");
   replace_all(message, "; freeze_inputs makes", "; --option freeze_inputs=1 makes");
-  replace_all(message, "ask for it to be overwritten", "add --overwrite to replace it");
+  replace_all(message, "set the option 'overwrite' to replace it", "add --overwrite to replace it");
   return message;
 }
 

@@ -29,7 +29,7 @@ void OutputFile::check(bool overwrite, const std::vector<std::string>& other_fil
   }
   std::error_code ignored;
   if (!overwrite && std::filesystem::exists(path_, ignored))
-    throw Failure(kFailed, fmt::format("{}: the file exists; add --overwrite to replace it", path_));
+    throw Failure(kFailed, fmt::format("{}: the file already exists; add --overwrite to replace it", path_));
   // Writing replaces the file by a new one, so it is the folder that must let one be made.
   std::string probe = (folder.empty() ? "." : folder) + "/.tenon-XXXXXX";
   const int file = ::mkostemp(probe.data(), O_CLOEXEC);

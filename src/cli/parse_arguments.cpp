@@ -32,12 +32,14 @@ class HelpFormat final : public CLI::Formatter {
 
 void declare_settings(CLI::App& app, Settings& settings) {
   Arguments arguments(app, kCommon);
-  arguments.choice("--format", settings.format, {"text", "json"}, "json: one JSON document on standard output");
-  arguments.flag("-v,--verbose", settings.verbose, "say more on standard error");
-  arguments.flag("-q,--quiet", settings.quiet, "only errors on standard error");
+  arguments.choice("--format", settings.format, {"text", "json"},
+                   "output format; json: one JSON document on standard output");
+  arguments.flag("-v,--verbose", settings.verbose, "print more details on standard error");
+  arguments.flag("-q,--quiet", settings.quiet, "print only errors on standard error");
   arguments.excludes("--quiet", "--verbose");
-  arguments.flag("--no-color", settings.no_color, "no colors; NO_COLOR in the environment means the same");
-  arguments.integer("--threads", settings.threads, 0, 1024, "threads to use; 0 (default): what the CPU quota allows");
+  arguments.flag("--no-color", settings.no_color, "print no colors; the environment variable NO_COLOR does the same");
+  arguments.integer("--threads", settings.threads, 0, 1024,
+                    "number of threads; 0 (default): as many as the CPU quota allows");
   app.set_help_flag("-h,--help", "show this help")->group(kCommon);
 }
 
@@ -58,18 +60,21 @@ std::vector<std::string> flag_names(const CLI::App& app) {
 std::string describe_extras(const CLI::App& root, const CLI::App& app, const std::vector<CommandInfo>& commands) {
   std::vector<std::string> extras = app.remaining();
   if (extras.empty()) extras = root.remaining(true);
-  if (extras.empty()) return "there are arguments nobody expects";
+  if (extras.empty()) return "unexpected arguments";
   const std::string& first = extras.front();
   if (first.starts_with("-")) {
     const std::string name = first.substr(0, first.find('='));
-    return fmt::format("there is no flag '{}' here{}", name, suggestion(name, flag_names(app)));
+    return fmt::format("unknown flag '{}'{}", name, suggestion(name, flag_names(app)));
   }
-  if (&app != &root) return fmt::format("'{}' is one argument too many", first);
+  if (&app != &root) {
+    const bool takes_models_by_flag = app.get_option_no_throw("--model") != nullptr;
+    return fmt::format("unexpected argument '{}'{}", first, takes_models_by_flag ? "; pass models with -m" : "");
+  }
   std::vector<std::string> names;
   for (const CommandInfo& command : commands) names.push_back(command.name);
   const std::string near = suggestion(first, names);
-  return fmt::format("there is no command '{}'{}", first,
-                     near.empty() ? "; there are " + CLI::detail::join(names, ", ") : near);
+  return fmt::format("unknown command '{}'{}", first,
+                     near.empty() ? "; the commands are " + CLI::detail::join(names, ", ") : near);
 }
 
 // CLI11's messages in plain words, where they are not plain already.
@@ -95,8 +100,8 @@ void parse_arguments(int count, char** values, const std::vector<CommandInfo>& c
   declare_settings(root, request.settings);
   root.footer(
       "Every command has its own help: tenon COMMAND --help\n"
-      "Exit codes: 0 done; 1 failed or different; 2 wrong command line; 3 the model cannot be loaded; 4 it cannot be "
-      "run");
+      "Exit codes: 0 success; 1 failure or difference; 2 wrong command line; 3 the model cannot be loaded; 4 the model "
+      "cannot be run");
   root.formatter(std::make_shared<HelpFormat>());
   root.get_formatter()->label("Positionals", "Arguments");
   root.require_subcommand(0, 1);

@@ -45,12 +45,13 @@ struct Timing {
 class Perf final : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("model", path_, "an ONNX model or a compiled one");
+    arguments.positional("model", path_, "an ONNX model or a compiled model");
     arguments.number("--duration", duration_, "seconds to measure (default: 2)");
-    arguments.integer("--iterations", iterations_, 1, 1'000'000'000, "measure so many runs, however long they take");
+    arguments.integer("--iterations", iterations_, 1, 1'000'000'000,
+                      "number of runs to measure, however long they take");
     arguments.integer("--warmup", warmup_, 0, 1'000'000'000,
-                      "runs before the measurement (default: some, for a tenth of the duration)");
-    arguments.integer("--steps", shown_steps_, 0, 1'000'000, "rows of the table of steps (default: 20)");
+                      "runs before the measurement (default: as many as fit into a tenth of the duration)");
+    arguments.integer("--steps", shown_steps_, 0, 1'000'000, "number of steps to show (default: 20)");
     arguments.excludes("--iterations", "--duration");
     inputs_.make_up_missing();
     inputs_.declare(arguments);
@@ -145,11 +146,13 @@ class Perf final : public Command {
     console.print(fmt::format("  latency     min {}, p50 {}, p90 {}, p99 {}, max {}\n", at(0), at(0.5), at(0.9),
                               at(0.99), at(1)));
     console.print(fmt::format("  throughput  {:.1f} runs per second\n", 1 / timing.mean()));
-    console.print(fmt::format("  memory      {} for values of runs, {} of the process at most\n",
+    console.print(fmt::format("  memory      {} for the values of a run, {} peak of the process\n",
                               human_bytes(memory.peak), human_bytes(peak_of_process())));
     if (timing.steps.empty() || shown_steps_ == 0) return;
-    console.print(fmt::format("\nSteps (mean of {}, {} in all):\n", counted(timing.profiled_runs, "run"),
-                              human_seconds(timing.total)));
+    console.print(
+        fmt::format("\n"
+                    "Steps (mean of {}, {} in total):\n",
+                    counted(timing.profiled_runs, "run"), human_seconds(timing.total)));
     Table table({">time", ">share", ">calls", "kernel", "node"});
     for (size_t i = 0; i < std::min(timing.steps.size(), static_cast<size_t>(shown_steps_)); ++i) {
       const StepTotal& step = timing.steps[i];
@@ -196,8 +199,8 @@ class Perf final : public Command {
 }  // namespace
 
 CommandInfo perf_command() {
-  return {"perf", "Measure how fast a model runs, and where the time goes.",
-          "  tenon perf model.onnx                               two seconds of runs on made-up inputs\n"
+  return {"perf", "Measure how fast a model runs and where the time goes.",
+          "  tenon perf model.onnx                               two seconds of runs on random inputs\n"
           "  tenon perf model.onnx --dim batch=8 --threads 1\n"
           "  tenon perf model_ctx.onnx --iterations 100 --steps 50\n"
           "  tenon perf model.onnx --inputs in.npz --format json\n",

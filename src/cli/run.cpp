@@ -16,11 +16,11 @@ constexpr size_t kShownElements = 8;
 class Run final : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("model", path_, "an ONNX model or a compiled one");
+    arguments.positional("model", path_, "an ONNX model or a compiled model");
     inputs_.declare(arguments);
     arguments.text("-o,--output", output_, "OUT.npz", "write the outputs to a NumPy archive");
-    arguments.text("--profile", profile_, "FILE.json", "write the time of every step, as trace viewers read it");
-    arguments.flag("--overwrite", overwrite_, "let --output and --profile replace files");
+    arguments.text("--profile", profile_, "FILE.json", "write the time of every step, in the format of trace viewers");
+    arguments.flag("--overwrite", overwrite_, "let --output and --profile replace existing files");
   }
 
   Exit execute(Console& console) override {
@@ -81,7 +81,7 @@ class Run final : public Command {
         arrays.emplace_back(name, value);
         break;
       case TN_KIND_SEQUENCE:
-        if (value.size() == 0) console.warning(fmt::format("'{}' is an empty sequence and not written", name));
+        if (value.size() == 0) console.warning(fmt::format("'{}' is an empty sequence and is not written", name));
         for (size_t i = 0; i < value.size(); ++i)
           add_arrays(name + "/" + std::to_string(i), value.at(i), console, arrays);
         break;
@@ -89,7 +89,7 @@ class Run final : public Command {
         if (const auto item = value.item())
           add_arrays(name, *item, console, arrays);
         else
-          console.warning(fmt::format("'{}' is empty and not written", name));
+          console.warning(fmt::format("'{}' is empty and is not written", name));
         break;
       case TN_KIND_MAP: {
         const auto [keys, values] = value.keys_and_values();
@@ -143,7 +143,7 @@ class Run final : public Command {
 
 CommandInfo run_command() {
   return {"run", "Run a model once and show its outputs.",
-          "  tenon run model.onnx --random                        made-up inputs\n"
+          "  tenon run model.onnx --random                        random inputs\n"
           "  tenon run model.onnx --random --dim batch=4          with a batch of four\n"
           "  tenon run model.onnx -i x=x.npy -i scale=0.5 -o y.npz\n"
           "  tenon run model.onnx --inputs in.npz --profile steps.json\n"

@@ -8,7 +8,7 @@ namespace {
 
 [[noreturn]] void missing(const NamedModel& has, size_t input, const NamedModel& lacks) {
   throw Failure(kFailed,
-                fmt::format("the models take different inputs: {} has no input '{}', which {} has ({})", lacks.path,
+                fmt::format("the models have different inputs: {} has no input '{}', but {} has one ({})", lacks.path,
                             has.model.input_name(input), has.path, has.model.input_type(input).text()));
 }
 
@@ -27,7 +27,7 @@ void check_type(const NamedModel& first, size_t i, const NamedModel& second, siz
   const tenon::TypeView a = first.model.input_type(i), b = second.model.input_type(j);
   const std::string name = first.model.input_name(i);
   const auto differ = [&](const std::string& what_to_do) {
-    throw Failure(kFailed, fmt::format("the models take different inputs: '{}' is {} in {} and {} in {}{}", name,
+    throw Failure(kFailed, fmt::format("the models have different inputs: '{}' is {} in {} but {} in {}{}", name,
                                        a.text(), first.path, b.text(), second.path, what_to_do));
   };
   if (a.kind() != b.kind() || (a.dtype() != b.dtype() && a.dtype() != TN_UNDEFINED && b.dtype() != TN_UNDEFINED))
@@ -38,7 +38,7 @@ void check_type(const NamedModel& first, size_t i, const NamedModel& second, siz
   for (size_t d = 0; d < extents.size(); ++d) {
     if (wanted[d] < 0 || extents[d] == wanted[d]) continue;
     const bool open = extents[d] < 0;
-    if (!open || a.dim_name(d).empty()) differ(open ? fmt::format("; give its shape with --shape {}=...", name) : "");
+    if (!open || a.dim_name(d).empty()) differ(open ? fmt::format("; choose its shape with --shape {}=...", name) : "");
     shapes.set_dim(a.dim_name(d), wanted[d]);
     if (shapes.dims().at(a.dim_name(d)) != wanted[d]) differ("");  // it was set for an axis before
   }

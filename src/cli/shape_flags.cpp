@@ -18,7 +18,7 @@ bool parse_extent(std::string_view text, int64_t& value) {
 std::pair<std::string, std::string> split(const std::string& flag, const std::string& text, const char* wanted) {
   const size_t equals = text.rfind('=');
   if (equals == std::string::npos || equals == 0)
-    throw Failure(kUsage, fmt::format("{} must be {}, it is '{}'", flag, wanted, text));
+    throw Failure(kUsage, fmt::format("{} must be {}, but it is '{}'", flag, wanted, text));
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
@@ -28,7 +28,7 @@ std::vector<int64_t> parse_shape(const std::string& flag, const std::string& who
     const size_t comma = std::min(text.find(',', start), text.size());
     int64_t extent = 0;
     if (!parse_extent(std::string_view(text).substr(start, comma - start), extent))
-      throw Failure(kUsage, fmt::format("{} must be NAME=N,N,... with whole numbers, it is '{}'", flag, whole));
+      throw Failure(kUsage, fmt::format("{} must be NAME=N,N,... with whole numbers, but it is '{}'", flag, whole));
     shape.push_back(extent);
     start = comma + 1;
   }
@@ -46,8 +46,8 @@ void collect_symbols(const tenon::TypeView& type, std::vector<std::string>& name
 std::string unknown_dim_advice(const std::string& name, const std::vector<std::string>& symbols) {
   // Dimensions without a name are shown as _0, _1, ...
   const bool unnamed = name.size() > 1 && name.find_first_not_of("0123456789", 1) == std::string::npos;
-  if (name.starts_with('_') && unnamed) return "; it has no name in the model, give the whole shape with --shape";
-  return symbols.empty() ? "; none has a name, give whole shapes with --shape" : suggestion(name, symbols);
+  if (name.starts_with('_') && unnamed) return "; it has no name in the model; give the whole shape with --shape";
+  return symbols.empty() ? "; no dimension has a name; give whole shapes with --shape" : suggestion(name, symbols);
 }
 
 }  // namespace
@@ -72,8 +72,8 @@ std::optional<size_t> find_input(const tenon::Model& model, const std::string& n
 
 void ShapeFlags::declare(Arguments& arguments) {
   arguments.texts("--shape", shape_texts_, "NAME=1,3,224,224",
-                  "the shape of an input that is made up or filled with one value");
-  arguments.texts("--dim", dim_texts_, "NAME=4", "the extent of a dimension that the model leaves open, by its name");
+                  "the shape of an input that is random or filled with one value");
+  arguments.texts("--dim", dim_texts_, "NAME=4", "the extent of a dimension that the model leaves open, by name");
 }
 
 void ShapeFlags::resolve(const tenon::Model& model) {
@@ -84,16 +84,16 @@ void ShapeFlags::resolve(const tenon::Model& model) {
     const auto [name, value] = split("--dim", text, "NAME=4");
     int64_t extent = 0;
     if (!parse_extent(value, extent))
-      throw Failure(kUsage, fmt::format("--dim must be NAME=4 with a whole number, it is '{}'", text));
+      throw Failure(kUsage, fmt::format("--dim must be NAME=4 with a whole number, but it is '{}'", text));
     if (std::find(symbols.begin(), symbols.end(), name) == symbols.end())
-      throw Failure(kUsage, fmt::format("--dim: no input of the model has a dimension called '{}'{}", name,
+      throw Failure(kUsage, fmt::format("--dim: no input of the model has a dimension named '{}'{}", name,
                                         unknown_dim_advice(name, symbols)));
     if (!dims_.emplace(name, extent).second) throw Failure(kUsage, fmt::format("--dim: '{}' is given twice", name));
   }
   for (const std::string& text : shape_texts_) {
     const auto [name, value] = split("--shape", text, "NAME=1,3,224,224");
     if (!find_input(model, name))
-      throw Failure(kUsage, fmt::format("--shape: the model has no input called '{}'{}", name,
+      throw Failure(kUsage, fmt::format("--shape: the model has no input named '{}'{}", name,
                                         suggestion(name, input_names(model))));
     if (!shapes_.emplace(name, parse_shape("--shape", text, value)).second)
       throw Failure(kUsage, fmt::format("--shape: '{}' is given twice", name));
@@ -108,7 +108,7 @@ void ShapeFlags::check_agrees(const tenon::Model& model, size_t input, const std
   for (size_t i = 0; dims && i < std::min(dims->size(), shape.size()); ++i) {
     auto it = dims_.find(type.dim_name(i));
     if (it != dims_.end() && (*dims)[i] < 0 && it->second != shape[i])
-      throw Failure(kUsage, fmt::format("{}: dimension '{}' of input '{}' is {}, --dim says {}", source, it->first,
+      throw Failure(kUsage, fmt::format("{}: dimension '{}' of input '{}' is {}, but --dim says {}", source, it->first,
                                         model.input_name(input), shape[i], it->second));
   }
 }

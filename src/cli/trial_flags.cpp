@@ -40,9 +40,9 @@ void add_named(const char* kind, const std::vector<std::string>& texts, tenon::O
 
 void TrialFlags::declare(Arguments& arguments) {
   arguments.texts("--input", inputs, "NAME=FILE.npy|VALUE",
-                  "for the comparison: an input, from a NumPy file or filled with one value; others are made up");
-  arguments.texts("--shape", shapes, "NAME=1,3,224,224", "for the comparison: the shape of an input");
-  arguments.texts("--dim", dims, "NAME=4", "for the comparison: the extent of a dimension that is open, by its name");
+                  "for validation: an input, from a NumPy file or filled with one value; the others are random");
+  arguments.texts("--shape", shapes, "NAME=1,3,224,224", "for validation: the shape of an input");
+  arguments.texts("--dim", dims, "NAME=4", "for validation: the extent of an open dimension, by name");
 }
 
 TrialFlags TrialFlags::of(const tenon::Model& model) const {

@@ -56,7 +56,7 @@ std::string body_text(const Json& value, const std::string& indent) {
     for (const Json& item : value["items"].items())
       text += fmt::format("{}[{}] {}\n", indent, index++, item["type"].text()) + body_text(item, indent + "  ");
     const auto count = static_cast<size_t>(value["count"].integer());
-    if (index < count) text += fmt::format("{}... {} in all\n", indent, count);
+    if (index < count) text += fmt::format("{}... {} in total\n", indent, count);
     if (count == 0) text += indent + "no items\n";
   } else if (kind == "optional") {
     text += value["item"].is_null()
@@ -68,7 +68,7 @@ std::string body_text(const Json& value, const std::string& indent) {
     for (size_t i = 0; i < keys.size() && i < values.size(); ++i)
       text += fmt::format("{}{}: {}\n", indent, element_text(keys[i]), element_text(values[i]));
     if (static_cast<int64_t>(keys.size()) < value["count"].integer())
-      text += fmt::format("{}... {} in all\n", indent, value["count"].integer());
+      text += fmt::format("{}... {} in total\n", indent, value["count"].integer());
   }
   return text;
 }

@@ -23,17 +23,19 @@ struct Difference {
 class Verify final : public Command {
  public:
   void declare(Arguments& arguments) override {
-    arguments.positional("model", path_, "an ONNX model, a compiled one, or a folder of compiled ones");
+    arguments.positional("model", path_, "an ONNX model, a compiled model, or a folder of compiled models");
     arguments.positional("other", other_,
-                         "the model it should agree with; without it: itself, run by the reference interpreter", false);
-    arguments.number("--rtol", rtol_, "largest relative difference; default: what the nodes of the model explain");
-    arguments.number("--atol", atol_, "largest absolute difference; default: what the nodes of the model explain");
+                         "the model it should agree with; default: the same model, run by the reference interpreter",
+                         false);
+    arguments.number("--rtol", rtol_, "largest relative difference; default: derived from the nodes of the model");
+    arguments.number("--atol", atol_, "largest absolute difference; default: derived from the nodes of the model");
     arguments.integer("--samples", samples_, 1, 1'000'000,
-                      "how many sets of inputs to compare, of two shapes where extents are open (default: 3)");
+                      "number of input sets to compare; two shapes are used where dimensions are open (default: 3)");
     arguments.integer("--seed", seed_, INT64_MIN, INT64_MAX - 1'000'000,
-                      "seed of the first set of inputs; the next ones count on (default: 0)");
+                      "seed of the first input set; each further set adds 1 (default: 0)");
     arguments.flag("--bisect", bisect_, "name the first node whose value differs");
-    arguments.texts("--source-dir", source_dirs_, "DIR", "where models and weights of compiled models are looked for");
+    arguments.texts("--source-dir", source_dirs_, "DIR",
+                    "a folder to search for the models and weights of compiled models");
     flags_.declare(arguments);
     options_.declare(arguments, OptionFlags::Command::Runs);
   }
@@ -45,7 +47,7 @@ class Verify final : public Command {
         throw Failure(kUsage, "--option needs the model to compare with: tenon verify X_ctx.onnx X.onnx");
       return verify_artifacts({path_, source_dirs_, samples_, seed_, rtol_, atol_, flags_}, console);
     }
-    if (!source_dirs_.empty()) throw Failure(kUsage, "--source-dir is for compiled models");
+    if (!source_dirs_.empty()) throw Failure(kUsage, "--source-dir applies only to compiled models");
     const tenon::Model model = load_plain_model(path_, console);
     std::optional<tenon::Model> second;
     if (!other_.empty()) second = load_plain_model(other_, console);
@@ -75,7 +77,7 @@ class Verify final : public Command {
     return is_folder(path) || refusing(kCannotLoad, path, [&] { return tenon::is_context_file(path); });
   }
   tenon::Model load_plain_model(const std::string& path, const Console& console) const {
-    if (is_folder(path)) throw Failure(kCannotLoad, path + ": is a folder; give the ONNX models to compare");
+    if (is_folder(path)) throw Failure(kCannotLoad, path + ": this is a folder; name the ONNX models to compare");
     return load_model(path, options_.for_loading(), console);
   }
   const std::string& expected_path() const { return other_.empty() ? path_ : other_; }
@@ -97,14 +99,14 @@ class Verify final : public Command {
       const std::string name = model.output_name(i);
       auto it = positions.find(name);
       if (it == positions.end())
-        throw Failure(kFailed, fmt::format("{}: has no output '{}', which {} has", other_, name, path_));
+        throw Failure(kFailed, fmt::format("{}: the output '{}' is missing; {} has it", other_, name, path_));
       pairs_.emplace_back(i, it->second);
       rows_.push_back({name, model.output_type(i).text()});
     }
     for (size_t i = 0; i < expected.output_count(); ++i)
       if (std::none_of(pairs_.begin(), pairs_.end(), [&](const auto& p) { return p.second == i; }))
         throw Failure(kFailed,
-                      fmt::format("{}: has no output '{}', which {} has", path_, expected.output_name(i), other_));
+                      fmt::format("{}: the output '{}' is missing; {} has it", path_, expected.output_name(i), other_));
   }
 
   TrialInputs::Fill fill(const tenon::Model& model) const {
@@ -239,8 +241,8 @@ class Verify final : public Command {
     if (!refusal_.empty()) {
       console.print(
           fmt::format("{}: {} against its reference form\n", console.paint(Color::Yellow, verdict), printable(path_)));
-      if (!shapes.empty()) console.print("tried with " + shapes + "\n");
-      return console.error(in_file(path_, refusal_) + "; --dim, --shape and --input decide what it is tried with");
+      if (!shapes.empty()) console.print("tested with " + shapes + "\n");
+      return console.error(in_file(path_, refusal_) + "; choose other inputs with --dim, --shape and --input");
     }
     Table table({"output", "type", ">max abs", ">max rel", ">cosine", "result"});
     int64_t nan = 0;
@@ -254,14 +256,14 @@ class Verify final : public Command {
     const std::string against = other_.empty() ? "its reference form" : other_;
     console.print(fmt::format("{}: {} against {}, {} of inputs\n", console.paint(color, verdict), printable(path_),
                               printable(against), counted(samples_, "set")));
-    if (!shapes.empty()) console.print("tried with " + shapes + "\n");
+    if (!shapes.empty()) console.print("tested with " + shapes + "\n");
     if (nan > 0) console.warning(fmt::format("{} are NaN in both and count as equal", counted(nan, "element")));
     if (first_)
       console.print(fmt::format("first difference: node '{}', value '{}' {}: max abs {:.3g}, max rel {:.3g}\n",
                                 printable(first_->node), printable(first_->value.name), first_->value.type,
                                 first_->value.max_abs, first_->value.max_rel));
     else if (bisect_ && verdict == "different")
-      console.print("first difference: the outputs themselves; no value before them has the same name in both\n");
+      console.print("first difference: the outputs themselves; no earlier value has the same name in both models\n");
   }
   static std::string number(const ComparedOutput& row, double value) {
     return row.comparable ? fmt::format("{:.3g}", value) : "-";
@@ -286,13 +288,14 @@ class Verify final : public Command {
 }  // namespace
 
 CommandInfo verify_command() {
-  return {"verify", "Compare the outputs of a model with those of another, or of the reference interpreter.",
-          "  tenon verify model.onnx                              compiled against the reference interpreter\n"
-          "  tenon verify model.onnx --dim height=224 --dim width=224\n"
-          "  tenon verify model.onnx optimized.onnx --samples 10\n"
-          "  tenon verify a.onnx b.onnx --rtol 1e-3 --atol 1e-5 --bisect\n"
-          "  tenon verify out                                     every compiled model of a folder, byte by byte\n",
-          []() -> std::unique_ptr<Command> { return std::make_unique<Verify>(); }};
+  return {
+      "verify", "Compare the outputs of a model with those of another model or of the reference interpreter.",
+      "  tenon verify model.onnx                              compare with the reference interpreter\n"
+      "  tenon verify model.onnx --dim height=224 --dim width=224\n"
+      "  tenon verify model.onnx optimized.onnx --samples 10\n"
+      "  tenon verify a.onnx b.onnx --rtol 1e-3 --atol 1e-5 --bisect\n"
+      "  tenon verify out                                     check every byte of the compiled models in a folder\n",
+      []() -> std::unique_ptr<Command> { return std::make_unique<Verify>(); }};
 }
 
 }  // namespace cli

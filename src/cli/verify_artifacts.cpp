@@ -25,7 +25,7 @@ std::string in_folder(const std::string& folder, const std::string& name) {
 std::string find_source(const Json& model, const std::vector<std::string>& folders, std::string& reason) {
   const std::string& name = model["source_file"].text();
   reason = fmt::format("'{}' was not found; name its folder with --source-dir", name);
-  if (name.empty()) reason = "the model came from memory";
+  if (name.empty()) reason = "the model was loaded from memory, not from a file";
   for (const std::string& folder : folders) {
     const std::string path = in_folder(folder, name);
     std::error_code ignored;
@@ -33,7 +33,7 @@ std::string find_source(const Json& model, const std::vector<std::string>& folde
     try {
       const Json described = Json::parse(tenon::Model::load(path).describe("content"));
       if (described["content"].text() == model["source_content"].text()) return path;
-      reason = fmt::format("'{}' has changed since", path);
+      reason = fmt::format("'{}' has changed since the model was compiled", path);
     } catch (const tenon::Error& error) {
       reason = error.what();
     }
@@ -95,12 +95,12 @@ class GroupCheck {
       return Json(Json::Object{{"model", model["name"]}, {"verdict", "not compared"}, {"message", reason}});
     };
     if (model["open_slots"].integer() > 0) {
-      Json open = not_compared("some of its weights are still open");
+      Json open = not_compared("some of its weights are not set");
       open.set("open_slots", model["open_slots"]);
       return open;
     }
     if (model["made_from"].text().find_first_not_of('0') == std::string::npos)
-      return not_compared("its weights were set again after it was compiled, so there is no model to compare it with");
+      return not_compared("its weights were set after it was compiled, so there is no model to compare it with");
     std::string reason;
     const std::string source = find_source(model, folders_, reason);
     if (source.empty()) return not_compared(reason);
@@ -140,7 +140,7 @@ void print_numbers(const Json& number, Console& console) {
                output_result(output)});
   console.print(table.text());
   if (const std::string shapes = tried_text(number["tried"]); !shapes.empty())
-    console.print("  tried with " + shapes + "\n");
+    console.print("  tested with " + shapes + "\n");
 }
 
 std::string guards_text(int64_t guards) {
@@ -157,7 +157,7 @@ void print_group(const Json& result, Console& console) {
   if (!result["error"].is_null()) console.print("  " + printable(result["error"].text()) + "\n");
   const Json& checked = result["checked"];
   if (!checked.is_null())
-    console.print(fmt::format("  every byte checked; {} of {} packed weights made again from their sources; {}\n",
+    console.print(fmt::format("  every byte checked; {} of {} packed weights recomputed from their sources; {}\n",
                               checked["recomputed"].plain(), checked["packed"].plain(),
                               guards_text(checked["guards"].integer())));
   for (const Json& number : result["numbers"].items()) print_numbers(number, console);
@@ -168,7 +168,8 @@ std::string half_replaced(const ArtifactGroup& group, const std::vector<Interrup
   for (const InterruptedGroup& one : interrupted) {
     if (one.weights_file != group.weights_file || one.content_id != group.content_id) continue;
     return fmt::format(
-        "this group is half-replaced: a command was stopped before it could also replace {}; run it again",
+        "only a part of this group was replaced: a command was interrupted before it could replace {}; run the command "
+        "again",
         one.missing_text());
   }
   return "";
@@ -178,7 +179,7 @@ std::string half_replaced(const ArtifactGroup& group, const std::vector<Interrup
 void warn_of_open_weights(const Json& result, const Console& console) {
   for (const Json& number : result["numbers"].items())
     if (const int64_t open = number["open_slots"].integer(); open > 0)
-      console.warning(fmt::format("{}: {} still open; it cannot run before 'tenon weights set' fills them",
+      console.warning(fmt::format("{}: {} not set; the model cannot run until 'tenon weights set' sets them",
                                   number["model"].text(),
                                   open == 1 ? "1 packed weight is" : fmt::format("{} packed weights are", open)));
 }
@@ -223,7 +224,7 @@ Exit verify_artifacts(const ArtifactCheck& check, Console& console) {
     } catch (const Failure& failure) {
       // In a folder one bad group does not hide the others.
       if (!many) throw;
-      result = bad_group(group, std::string(failure.what()) + "; compile or set the weights again");
+      result = bad_group(group, std::string(failure.what()) + "; compile the models again, or set their weights again");
     }
     if (const std::string problem = half_replaced(group, interrupted); !problem.empty()) {
       result = bad_group(group, problem);

@@ -38,17 +38,19 @@ class WeightsCommand final : public Command {
  public:
   void declare(Arguments& arguments) override {
     arguments.positional("action", flags_.action, "list, set, strip or export");
-    arguments.positional("model", flags_.path, "a model, a compiled model (X_ctx.onnx), or a folder of those");
+    arguments.positional("model", flags_.path,
+                         "a model, a compiled model (X_ctx.onnx), or a folder of compiled models");
     arguments.text("--from", flags_.from, "SRC",
-                   "set: an ONNX model, .safetensors, .npz, or a folder with external-data files of "
-                   "the names and layout that the weights came from");
-    arguments.texts("--only", flags_.only, "NAME", "set: take this weight alone; may be given again");
-    arguments.flag("--strict", flags_.strict, "set: a tensor that no model has is an error");
-    arguments.texts("--source-dir", flags_.source_dirs, "DIR", "where files that weights came from are looked for");
+                   "set: an ONNX model, a .safetensors or .npz file, or a folder of external-data files with the same "
+                   "names and layout as the files that the weights came from");
+    arguments.texts("--only", flags_.only, "NAME", "set: replace only this weight; may be repeated");
+    arguments.flag("--strict", flags_.strict, "set: fail if the source has a tensor that no model has");
+    arguments.texts("--source-dir", flags_.source_dirs, "DIR",
+                    "a folder to search for the files that the weights came from");
     arguments.text("-o,--output", flags_.output, "FILE", "the new compiled model; export: the .safetensors file");
-    arguments.text("--output-dir", flags_.output_dir, "DIR", "set: where the new compiled models go");
+    arguments.text("--output-dir", flags_.output_dir, "DIR", "set: the folder for the new compiled models");
     arguments.flag("--in-place", flags_.in_place, "set: replace the compiled models themselves");
-    arguments.flag("--overwrite", flags_.overwrite, "replace files that exist");
+    arguments.flag("--overwrite", flags_.overwrite, "replace existing files");
   }
 
   Exit execute(Console& console) override {
@@ -58,12 +60,13 @@ class WeightsCommand final : public Command {
       std::vector<std::string> names;
       for (const Action& a : actions()) names.push_back(a.name);
       const std::string near = suggestion(flags_.action, names);
-      throw Failure(kUsage, fmt::format("weights: there is no '{}'{}", flags_.action,
-                                        near.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : near));
+      throw Failure(kUsage,
+                    fmt::format("weights: unknown action '{}'{}", flags_.action,
+                                near.empty() ? fmt::format("; the actions are {}", fmt::join(names, ", ")) : near));
     }
     for (const std::string& flag : given())
       if (!contains(action->takes, flag))
-        throw Failure(kUsage, fmt::format("{} is not for 'weights {}'", flag, action->name));
+        throw Failure(kUsage, fmt::format("{} does not apply to 'weights {}'", flag, action->name));
     for (const std::string& flag : action->needs)
       if (!contains(given(), flag)) throw Failure(kUsage, fmt::format("'weights {}' needs {}", action->name, flag));
     return action->run(flags_, console);
@@ -103,7 +106,8 @@ bool is_plain_model(const std::string& path) {
 
 void check_replaceable(const std::string& path, const std::vector<std::string>& inputs) {
   if (const std::string input = tenon::replaced_input(path, inputs); !input.empty())
-    throw Failure(kUsage, fmt::format("'{}' would be replaced, and it is read here; choose another output", input));
+    throw Failure(kUsage,
+                  fmt::format("'{}' would be overwritten, but it is also an input; choose another output", input));
   if (is_plain_model(path))
     throw Failure(kUsage, fmt::format("'{}' is a model that is not compiled; choose another output", path));
 }

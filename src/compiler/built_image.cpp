@@ -223,7 +223,7 @@ class BuiltImage final : public Image {
 }  // namespace
 
 Result<std::shared_ptr<const Image>> build_image(std::vector<ModelToBuild> models, const BuildOptions& options) {
-  if (models.empty()) return invalid_argument("there is no model to compile");
+  if (models.empty()) return invalid_argument("no model is given");
   auto image = std::make_shared<BuiltImage>(std::move(models), options);
   TN_RETURN_IF_ERROR(image->build());
   return std::shared_ptr<const Image>(std::move(image));

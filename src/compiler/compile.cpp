@@ -12,7 +12,8 @@ namespace {
 
 Status pin(Program& program, const std::vector<Constant>& sources, const std::string& name) {
   const auto it = std::ranges::find(program.sources, name, &SourceInfo::name);
-  if (it == program.sources.end() || name.empty()) return error(Code::NotFound, "there is no weight '{}' to pin", name);
+  if (it == program.sources.end() || name.empty())
+    return error(Code::NotFound, "'{}' cannot be pinned because the model has no such weight", name);
   const auto index = static_cast<size_t>(it - program.sources.begin());
   TN_ASSIGN_OR_RETURN(const Tensor tensor, sources[index].value());
   program.guards.push_back(
@@ -24,7 +25,7 @@ Status pin(Program& program, const std::vector<Constant>& sources, const std::st
 
 Result<CompiledModel> compile(const Graph& graph, const CompileOptions& options) {
   if (options.target != "cpu" && options.target != "reference")
-    return invalid_argument("there is no target '{}'; there are: cpu, reference", options.target);
+    return invalid_argument("unknown target '{}'; it must be cpu or reference", options.target);
   TN_ASSIGN_OR_RETURN(LoweredModel lowered,
                       options.target == "cpu" ? lower_for_cpu(graph) : lower_for_reference(graph));
   for (const std::string& name : options.pinned) TN_RETURN_IF_ERROR(pin(*lowered.program, lowered.sources, name));

@@ -75,7 +75,7 @@ class Lowering {
     const OpDef& def = op_def(node.op);
     if (node.op == OpId::Unsupported) {
       const auto& p = node.params.get<UnsupportedParams>();
-      return unsupported("op '{}' of domain '{}' (version {}) is not known", p.op_type,
+      return unsupported("unknown op '{}' (domain '{}', version {})", p.op_type,
                          p.domain.empty() ? "ai.onnx" : p.domain, p.version)
           .in("node '" + node.name + "'");
     }

@@ -75,12 +75,12 @@ class SegmentBinder {
       segment->steps.push_back(std::move(**placed));
     }
     if (s == start_ && s < plan_.steps.size())
-      return error(Code::Internal, "the shapes cannot be found").in(place_of(plan_.steps[s]));
+      return error(Code::Internal, "the output shapes cannot be determined").in(place_of(plan_.steps[s]));
     segment->end = s;
     TN_RETURN_IF_ERROR(place(*segment));
     if (extents_ == Extents::Largest) {
       if (segment->end != plan_.steps.size() || !all_read_dims(*segment))
-        return error(Code::Unsupported, "not all steps read dims in the run");
+        return error(Code::Unsupported, "some steps cannot read their dimensions at run time");
       segment->shapes = std::make_shared<KnownShapes>();
     }
     segment->types = types_key(prepared_, start_, cells_);
@@ -114,7 +114,7 @@ class SegmentBinder {
   }
 
  private:
-  static Status does_not_serve() { return error(Code::Unsupported, "the binding does not serve these shapes"); }
+  static Status does_not_serve() { return error(Code::Unsupported, "the binding does not cover these shapes"); }
 
   // Whether kernels may find other dims in a run than those they were bound for.
   bool all_read_dims(const Segment& segment) const {
@@ -234,7 +234,7 @@ class SegmentBinder {
         if (type.is_tensor() && type.dtype == DType::Undefined) return invalid_model("an output has no element type");
       // Only kernels that bring their output can do without its shape.
       if (!op_def(step.op).decides_output_size && has_open_output(context))
-        return error(Code::ResourceLimit, "a shape depends on an input that has too many elements to be one");
+        return error(Code::ResourceLimit, "a shape depends on an input that has too many elements for a shape");
     }
     for (size_t i = 0; i < step.outputs.size(); ++i) {
       if (step.outputs[i] == kNoValue) continue;
@@ -384,7 +384,7 @@ class SegmentBinder {
         spread.offset = take_for_step((element_count(*type->shape).value() + 2 * 64 - 1) / 64 * 64);
       }
       if (arena.bytes() > kMaxTensorBytes)
-        return error(Code::ResourceLimit, "the values are too large together").in(place_of(plan_.steps[s]));
+        return error(Code::ResourceLimit, "the values of the run are too large together").in(place_of(plan_.steps[s]));
       for (PlanValueId v : prepared_.dead_after(s))
         if (!blocks.contains(v)) step.dead.push_back(v);
     }

@@ -383,8 +383,8 @@ Status PlanRun::run_general(BoundSegment& segment, size_t i) {
                                 spans.outputs, *services_));
   for (const PlacedValue& p : placed.outputs) {
     if (p.place != PlacedValue::Place::Decided || cell(p.value).value()) continue;
-    if (!step.bodies.empty()) return invalid_model("a sub-graph does not make one of the outputs");
-    return error(Code::Internal, "{} did not bring its output", step.family);
+    if (!step.bodies.empty()) return invalid_model("a sub-graph does not produce one of its outputs");
+    return error(Code::Internal, "the kernel family '{}' did not produce its output", step.family);
   }
   for (auto& [value, tensor] : new_strings_) {
     // A kernel may have put another value there, whose text is paid for where it was made.
@@ -412,8 +412,8 @@ Result<Value> PlanRun::output_value(size_t index) {
   if (index >= targets_.size() || !targets_[index]) return own(v);
   const TensorView &view = cell(v).view, &target = *targets_[index];
   if (view.dtype != target.dtype || !std::ranges::equal(view.dims, target.dims))
-    return invalid_argument("it is {}{}, the buffer given for it is {}{}", dtype_name(view.dtype), dims_text(view.dims),
-                            dtype_name(target.dtype), dims_text(target.dims));
+    return invalid_argument("the output is {}{}, but the buffer given for it is {}{}", dtype_name(view.dtype),
+                            dims_text(view.dims), dtype_name(target.dtype), dims_text(target.dims));
   if (view.data != target.data) copy_elements(view, target);
   return Value();
 }

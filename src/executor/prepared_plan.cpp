@@ -33,13 +33,14 @@ Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, const
     TN_RETURN_IF_ERROR(check_signature(step).in(place_of(step)));
     const KernelFamily* family = find_family(step.family);
     if (!family)
-      return error(Code::Incompatible, "no kernel family '{}' in this version; compile the model again", step.family)
+      return error(Code::Incompatible, "this version of Tenon has no kernel family '{}'; compile the model again",
+                   step.family)
           .in(place_of(step));
     if (!family->takes_blocked)
       for (const auto& values : {step.inputs, step.outputs})
         for (const PlanValueId v : values)
           if (v != kNoValue && !plan.values[static_cast<size_t>(v)].layout.is_plain())
-            return invalid_model("the kernel family '{}' does not take values in blocks", step.family)
+            return invalid_model("the kernel family '{}' does not support values in blocks", step.family)
                 .in(place_of(step));
     prepared->families_.push_back(family);
     auto& bodies = prepared->bodies_.emplace_back();

@@ -11,11 +11,11 @@ const Step& RunServices::step() const { return run_.plan_.steps[run_.step_]; }
 
 Result<TensorView> RunServices::allocate_output(size_t i, std::vector<int64_t> dims) {
   if (i >= step().outputs.size() || step().outputs[i] == kNoValue)
-    return error(Code::Internal, "{} makes its output {}, which nobody wants", step().family, i);
+    return error(Code::Internal, "the kernel family '{}' produced output {}, which is not used", step().family, i);
   Cell& c = run_.cell(step().outputs[i]);
   if (c.view.data || c.value()) {
     if (!std::ranges::equal(c.view.dims, dims))
-      return error(Code::Internal, "output {} has the shape {}, its rule says {}", i, dims_text(dims),
+      return error(Code::Internal, "output {} has the shape {}, but its shape rule gives {}", i, dims_text(dims),
                    dims_text(c.view.dims));
     return c.view;
   }
@@ -44,7 +44,7 @@ Result<Value> RunServices::take_input(size_t i) {
 Result<std::vector<Value>> RunServices::run_body(size_t body, std::vector<Value> inputs) {
   RunState& state = *run_.state_;
   if (state.depth >= state.limits->max_body_depth)
-    return error(Code::ResourceLimit, "sub-graphs are nested more than {} deep", state.limits->max_body_depth);
+    return error(Code::ResourceLimit, "sub-graphs are nested more than {} levels deep", state.limits->max_body_depth);
   ++state.depth;
   auto results = run_.run_body(body, inputs);
   --state.depth;
@@ -89,7 +89,7 @@ Status RunServices::count_iterations(int64_t count) {
   const int64_t limit = state.limits->loop_iterations;
   if (count > limit - state.iterations)
     return error(Code::ResourceLimit,
-                 "the loops of this run have run {} times and would run {} more; the limit is {} (raise the option "
+                 "the loops of this run have made {} iterations and need {} more; the limit is {} (raise the option "
                  "'loop_limit')",
                  state.iterations, count, limit);
   state.iterations += count;

@@ -61,7 +61,7 @@ class Unsharing {
     left_ -= charge_for(static_cast<int64_t>(bytes));
     if (left_ >= 0) return {};
     return error(Code::ResourceLimit,
-                 "its lists, each with parts of its own, exceed the limit of memory (raise the option 'memory_limit')");
+                 "copying its nested lists would exceed the memory limit (raise the option 'memory_limit')");
   }
 
   const std::shared_ptr<MemoryBudget>& budget_;

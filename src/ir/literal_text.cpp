@@ -90,7 +90,7 @@ bool with_number_type(DType dtype, F&& f) {
 Result<std::string> unquoted(std::string_view text) {
   text = trimmed(text);
   if (text.size() < 2 || text.front() != '"' || text.back() != '"')
-    return invalid_argument("{} is no quoted text", text);
+    return invalid_argument("{} is not a quoted text", text);
   text = text.substr(1, text.size() - 2);
   std::string result;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -111,7 +111,7 @@ Result<std::string> unquoted(std::string_view text) {
 
 Result<std::vector<std::string_view>> list_items(std::string_view text) {
   text = trimmed(text);
-  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return invalid_argument("'{}' is no list", text);
+  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return invalid_argument("'{}' is not a list", text);
   text = text.substr(1, text.size() - 2);
   std::vector<std::string_view> items;
   size_t begin = 0;
@@ -191,13 +191,13 @@ Result<Tensor> parse_literal(DType dtype, const std::vector<int64_t>& dims, std:
   if (!text.empty() && text.front() == 'x') {
     TN_ASSIGN_OR_RETURN(const std::string bytes, bytes_of_hex(text.substr(1)));
     if (dtype == DType::String || static_cast<int64_t>(bytes.size()) != tensor.bytes())
-      return invalid_argument("{} bytes do not fit a constant", bytes.size());
+      return invalid_argument("{} bytes do not match the constant", bytes.size());
     if (!bytes.empty()) std::memcpy(tensor.mutable_data(), bytes.data(), bytes.size());
     return tensor;
   }
   TN_ASSIGN_OR_RETURN(const auto items, list_items(text));
   if (static_cast<int64_t>(items.size()) != *count)
-    return invalid_argument("a constant of {} elements has {}", *count, items.size());
+    return invalid_argument("a constant of {} elements has {} values", *count, items.size());
   if (dtype == DType::String) {
     for (size_t i = 0; i < items.size(); ++i) {
       TN_ASSIGN_OR_RETURN(tensor.as_mutable<std::string>()[i], unquoted(items[i]));

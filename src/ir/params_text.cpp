@@ -67,7 +67,7 @@ class FieldReader final : public FieldVisitor {
     const size_t end = text->find(']');
     const auto begin = text->find('[');
     const auto dtype = dtype_from_name(text->substr(0, begin));
-    if (!dtype || end == std::string_view::npos) return fail(invalid_argument("'{}' is no tensor", *text));
+    if (!dtype || end == std::string_view::npos) return fail(invalid_argument("'{}' is not a tensor", *text));
     auto dims = list_items(text->substr(begin, end - begin + 1));
     if (!dims.ok()) return fail(std::move(dims).status());
     std::vector<int64_t> extents;
@@ -77,7 +77,7 @@ class FieldReader final : public FieldVisitor {
 
   // An error for the first field that could not be read, or that the op does not have.
   Status status() {
-    if (status_.ok() && !fields_.empty()) return invalid_argument("there is no parameter '{}'", fields_.begin()->first);
+    if (status_.ok() && !fields_.empty()) return invalid_argument("unknown parameter '{}'", fields_.begin()->first);
     return status_;
   }
 
@@ -89,7 +89,7 @@ class FieldReader final : public FieldVisitor {
     if (!present) fields_.erase(it);
   }
   void unknown_choice(const char* name, const std::string& text) override {
-    fail(invalid_argument("'{}' is not a value of '{}'", text, name));
+    fail(invalid_argument("'{}' is not a valid value of '{}'", text, name));
   }
 
  private:
@@ -164,7 +164,7 @@ Result<Params> parse_params(OpId op, std::string_view text) {
   std::map<std::string, std::string_view> fields;
   for (const std::string_view item : items) {
     const size_t equals = item.find('=');
-    if (equals == std::string_view::npos) return invalid_argument("'{}' is no parameter", item);
+    if (equals == std::string_view::npos) return invalid_argument("'{}' is not a parameter", item);
     const auto [it, is_new] = owned.emplace(trimmed(item.substr(0, equals)), trimmed(item.substr(equals + 1)));
     if (!is_new) return invalid_argument("the parameter '{}' is given twice", it->first);
     fields[it->first] = it->second;

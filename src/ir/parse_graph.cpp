@@ -48,9 +48,9 @@ class Scanner {
   Result<std::string> string() {
     skip();
     const size_t begin = at_;
-    if (!take("\"")) return fail("a quoted text is missing");
+    if (!take("\"")) return fail("a quoted text is expected");
     while (at_ < text_.size() && text_[at_] != '"') at_ += text_[at_] == '\\' ? 2 : 1;
-    if (at_ >= text_.size()) return fail("a quoted text does not end");
+    if (at_ >= text_.size()) return fail("a quoted text is not terminated");
     ++at_;
     return unquoted(text_.substr(begin, at_ - begin));
   }
@@ -108,7 +108,7 @@ class Parser {
     while (!scanner_.peek("graph")) TN_RETURN_IF_ERROR(constant());
     Scope scope{&graph, nullptr, {}};
     TN_RETURN_IF_ERROR(this->graph(scope, 0));
-    if (!scanner_.at_end()) return scanner_.fail("nothing may follow the graph");
+    if (!scanner_.at_end()) return scanner_.fail("there is text after the graph");
     return graph;
   }
 
@@ -153,7 +153,7 @@ class Parser {
       return Type::map(key.value_or(DType::Undefined), std::move(value));
     }
     const auto dtype = dtype_from_name(word);
-    if (!dtype && word != "undefined") return scanner_.fail(fmt::format("there is no type '{}'", word));
+    if (!dtype && word != "undefined") return scanner_.fail(fmt::format("unknown type '{}'", word));
     TN_ASSIGN_OR_RETURN(const std::string_view inside, scanner_.bracketed('[', ']'));
     std::optional<Shape> shape;
     if (inside != "...") {
@@ -207,7 +207,7 @@ class Parser {
       made.source = std::move(source);
       made.dtype = declared.dtype;
       made.dims = std::move(dims);
-      made.load = [] { return Result<Tensor>(error(Code::NotFound, "the elements are not in the text")); };
+      made.load = [] { return Result<Tensor>(error(Code::NotFound, "the text does not contain the elements")); };
       id = pool_->add(std::move(made));
     } else {
       TN_RETURN_IF_ERROR(scanner_.expect("="));
@@ -255,7 +255,7 @@ class Parser {
   }
 
   Status graph(Scope& scope, int depth) {
-    if (depth > kDeepest) return scanner_.fail("graphs are nested too deep");
+    if (depth > kDeepest) return scanner_.fail("graphs are nested too deeply");
     TN_RETURN_IF_ERROR(scanner_.expect("graph"));
     if (scanner_.take("(")) {
       do TN_RETURN_IF_ERROR(input(scope));
@@ -307,7 +307,7 @@ class Parser {
     TN_RETURN_IF_ERROR(scanner_.expect("="));
     const std::string op_name(scanner_.word());
     const auto op = op_from_name(op_name);
-    if (!op) return scanner_.fail(fmt::format("there is no op '{}'", op_name));
+    if (!op) return scanner_.fail(fmt::format("unknown op '{}'", op_name));
     TN_RETURN_IF_ERROR(scanner_.expect("("));
     std::vector<ValueId> inputs;
     while (!scanner_.peek(")")) {

@@ -62,7 +62,7 @@ std::vector<NodeId> Patch::needed_nodes() const {
 std::optional<std::string> Patch::forward_refusal(ValueId old, ValueId existing) const {
   const Graph& g = graph();
   if (!merge(g.value(old).type, g.value(existing).type))
-    return fmt::format("'{}' is {}, and {} would be read instead", g.value(old).name, g.value(old).type.to_string(),
+    return fmt::format("'{}' is {}, but its replacement is {}", g.value(old).name, g.value(old).type.to_string(),
                        g.value(existing).type.to_string());
   const auto leaves = [&](ValueId v) {
     return std::ranges::any_of(g.value(v).uses, [](const Use& use) { return use.kind == Use::Kind::Output; });
@@ -79,9 +79,9 @@ std::optional<std::string> Patch::refusal() const {
   const Graph& g = graph();
   for (const auto& [old, made] : redefined_) {
     if (!is_new(made) || g.value(made).producer == kNone)
-      return "a value is redefined by one that the patch does not make";
+      return "a value is redefined by a value that the patch does not create";
     if (!merge(g.value(old).type, g.value(made).type))
-      return fmt::format("'{}' is {}, and it would become {}", g.value(old).name, g.value(old).type.to_string(),
+      return fmt::format("'{}' is {}, but it would become {}", g.value(old).name, g.value(old).type.to_string(),
                          g.value(made).type.to_string());
   }
   for (const auto& [old, existing] : forwarded_)

@@ -67,7 +67,7 @@ class Rewriting {
   Status apply(const Rule& rule, Patch& patch) {
     const int generation = 1 + generation_[patch.root()];
     if (generation > kMostGenerations)
-      return error(Code::Internal, "rules replace each other's results without end, the last one is '{}'", rule.name);
+      return error(Code::Internal, "rules replace each other's results endlessly; the last rule is '{}'", rule.name);
     auto change = patch.apply();
     if (!change.ok()) return std::move(change).status();
     for (NodeId gone : change->gone)

@@ -24,15 +24,16 @@ class Verification {
 
   Status node(const GraphNode& node) const {
     if (!node.is_placed()) return broken(node, "is not in the graph");
-    if (!node.params.holds(*op_def(node.op).params_type)) return broken(node, "has parameters of another op");
-    if (!node.inputs.empty() && node.inputs.back() == kNone) return broken(node, "its last input is absent");
+    if (!node.params.holds(*op_def(node.op).params_type))
+      return broken(node, "has parameters that belong to another op");
+    if (!node.inputs.empty() && node.inputs.back() == kNone) return broken(node, "has an absent last input");
     for (uint32_t i = 0; i < node.inputs.size(); ++i) TN_RETURN_IF_ERROR(input(node, i));
     for (uint32_t b = 0; b < node.bodies.size(); ++b) TN_RETURN_IF_ERROR(body(node, b));
     for (ValueId v : node.outputs) {
       if (v == kNone) continue;
-      if (!graph_.values().has(v)) return broken(node, "makes a value that does not exist");
-      if (graph_.value(v).producer != node.id) return broken(node, "makes a value that another node makes too");
-      if (graph_.value(v).constant != kNone) return broken(node, "makes a constant");
+      if (!graph_.values().has(v)) return broken(node, "produces a value that does not exist");
+      if (graph_.value(v).producer != node.id) return broken(node, "produces a value that another node also produces");
+      if (graph_.value(v).constant != kNone) return broken(node, "produces a constant");
     }
     return facts(node);
   }
@@ -54,7 +55,7 @@ class Verification {
       const auto readers =
           static_cast<size_t>(std::ranges::count_if(uses, [](const Use& use) { return use.kind != Use::Kind::Slot; }));
       if (readers != count[v])
-        return error(Code::Internal, "value {} '{}' has {} readers, its list says {}", i, graph_.value(v).name,
+        return error(Code::Internal, "value {} '{}' has {} readers, but its list has {}", i, graph_.value(v).name,
                      count[v], readers);
     }
     return {};
@@ -77,7 +78,7 @@ class Verification {
     }
     for (size_t i = 0; i < graph_.outputs().size(); ++i)
       if (graph_.outputs()[i] == kNone)
-        return error(Code::Internal, "output '{}' is no value", graph_.output_names()[i]);
+        return error(Code::Internal, "output '{}' does not refer to a value", graph_.output_names()[i]);
     return {};
   }
 
@@ -88,7 +89,7 @@ class Verification {
     if (!has_use(value, use)) return broken(node, fmt::format("is not in the list of readers of '{}'", value.name));
     if (value.producer != kNone &&
         !(graph_.node(value.producer).is_placed() && graph_.is_before(value.producer, node.id)))
-      return broken(node, fmt::format("reads '{}' before it is made", value.name));
+      return broken(node, fmt::format("reads '{}' before it is produced", value.name));
     return {};
   }
 
@@ -99,7 +100,8 @@ class Verification {
   Status body(const GraphNode& node, uint32_t b) const {
     for (const GraphCapture& c : node.bodies[b]->captures) {
       TN_RETURN_IF_ERROR(operand(node, c.outer, {Use::Kind::Capture, node.id, kNone, b}));
-      if (!node.bodies[b]->values().has(c.inner)) return broken(node, "a body takes a value into none of its own");
+      if (!node.bodies[b]->values().has(c.inner))
+        return broken(node, "has a body that captures into a value it does not have");
     }
     return {};
   }
@@ -113,10 +115,10 @@ class Verification {
       const GraphValue& value = graph_.value(node.outputs[i]);
       const auto both = merge(value.type, (*facts)[i].type);
       if (!both)
-        return broken(node, fmt::format("'{}' is {}, inference says {}", value.name, value.type.to_string(),
+        return broken(node, fmt::format("'{}' is {}, but inference gives {}", value.name, value.type.to_string(),
                                         (*facts)[i].type.to_string()));
       if (value.folds != (*facts)[i].folds)
-        return broken(node, fmt::format("whether '{}' depends on weights alone is not up to date", value.name));
+        return broken(node, fmt::format("the mark whether '{}' depends on weights alone is out of date", value.name));
     }
     return {};
   }

@@ -73,7 +73,7 @@ Status check_expanded_size(const wire::Graph& graph, const ModelImport& model) {
     sum += counter.count(node);
     if (sum <= limit) continue;
     return error(Code::ResourceLimit,
-                 "with its functions expanded the graph has more than {} nodes (option 'max_nodes')", limit)
+                 "with its functions expanded, the graph has more than {} nodes (option 'max_nodes')", limit)
         .in(fmt::format("node '{}' ({})", readable_name(node), node.op_type));
   }
   return {};

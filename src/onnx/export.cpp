@@ -60,7 +60,7 @@ Result<ExportedModel> export_model(const ImportedModel& model, const Graph& grap
   ModelExport state(model, options, exported);
   TN_RETURN_IF_ERROR(GraphExporter(state, graph, {}).run(exported.model.graph));
   if (!state.inexpressible.empty())
-    return unsupported("the versions of ops that the model imports have no form for: {}",
+    return unsupported("the op versions that the model imports cannot express: {}",
                        fmt::join(state.inexpressible, ", "));
   exported.kept.assign(state.kept.begin(), state.kept.end());
   return exported;

@@ -24,7 +24,7 @@ Status check_attribute_names(const wire::Node& node) {
   if (node.attributes.size() < 2) return {};
   std::unordered_set<std::string_view> names;
   for (const wire::Attribute& a : node.attributes)
-    if (!names.insert(a.name).second) return invalid_model("the attribute '{}' is given twice", a.name);
+    if (!names.insert(a.name).second) return invalid_model("the attribute '{}' occurs twice", a.name);
   return {};
 }
 
@@ -121,7 +121,7 @@ Result<ValueId> GraphImporter::constant_value(Constant constant, std::string val
     return v;
   }
   // Outside of functions everything is read once, and names are made to differ.
-  if (!call_) return error(Code::Internal, "two weights are called '{}'", constant.source);
+  if (!call_) return error(Code::Internal, "two weights are named '{}'", constant.source);
   const Constant& known = (*graph_.constants)[it->second];
   if (known.dtype != constant.dtype || known.dims != constant.dims) {
     TN_RETURN_IF_ERROR(share_as_literal(it->second, constant));
@@ -152,7 +152,7 @@ Status GraphImporter::ask_source(Constant constant, const std::string& asker) {
   if (is_new) {
     it->second = graph_.constants->add(std::move(constant));
   } else if (!call_) {
-    return error(Code::Internal, "two weights are called '{}'", constant.source);
+    return error(Code::Internal, "two weights are named '{}'", constant.source);
   }
   TN_RETURN_IF_ERROR((*graph_.constants)[it->second].read());
   graph_.note_asked(it->second, asker);

@@ -57,7 +57,7 @@ void ModelImport::warn(const std::string& text) {
 namespace {
 
 Status build_graph(ImportedModel& model) {
-  if (!model.wire.has_graph) return invalid_model("the file holds no graph; is it an ONNX model?");
+  if (!model.wire.has_graph) return invalid_model("the file has no graph; is it an ONNX model?");
   TN_RETURN_IF_ERROR(check_ir_version(model.wire.ir_version));
   ModelImport state{model, model.options};
   TN_ASSIGN_OR_RETURN(model.opsets, read_opsets(model.wire.opsets, state));
@@ -67,10 +67,10 @@ Status build_graph(ImportedModel& model) {
   TN_RETURN_IF_ERROR(check_expanded_size(model.wire.graph, state));
   TN_RETURN_IF_ERROR(importer.import_graph(model.wire.graph, {}, true));
   if (const LeftOutNodes& left_out = state.without_outputs; left_out.count == 1)
-    model.warnings.push_back(fmt::format("{} has no outputs and is left out", left_out.first));
+    model.warnings.push_back(fmt::format("{} has no outputs and is ignored", left_out.first));
   else if (left_out.count > 1)
     model.warnings.push_back(
-        fmt::format("{} nodes have no outputs and are left out; the first is {}", left_out.count, left_out.first));
+        fmt::format("{} nodes have no outputs and are ignored; the first is {}", left_out.count, left_out.first));
   return {};
 }
 

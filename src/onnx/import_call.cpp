@@ -18,9 +18,9 @@ size_t count_given(const std::vector<wire::Bytes>& names) {
 
 Status check_arity(const wire::Node& node, const wire::Function& function) {
   if (const size_t given = count_given(node.inputs); given > function.inputs.size())
-    return invalid_model("the function takes at most {} inputs, {} are given", function.inputs.size(), given);
+    return invalid_model("the function takes at most {} inputs, but {} are given", function.inputs.size(), given);
   if (const size_t named = count_given(node.outputs); named > function.outputs.size())
-    return invalid_model("the function has {} outputs, {} are named", function.outputs.size(), named);
+    return invalid_model("the function has {} outputs, but {} are named", function.outputs.size(), named);
   return {};
 }
 
@@ -49,7 +49,7 @@ Status GraphImporter::import_call(const wire::Node& node, const wire::Function& 
   const std::string place = fmt::format("function '{}' called by node '{}'", function.name, readable_name(node));
   if (std::ranges::count(model_.calls, &function)) return invalid_model("the function is recursive").in(place);
   if (++model_.depth > model_.options.parse.max_nesting)
-    return error(Code::ResourceLimit, "function calls are nested more than {} deep (option 'max_nesting')",
+    return error(Code::ResourceLimit, "function calls are nested more than {} levels deep (option 'max_nesting')",
                  model_.options.parse.max_nesting)
         .in(place);
   TN_RETURN_IF_ERROR(check_arity(node, function).in(place));

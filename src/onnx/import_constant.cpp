@@ -24,12 +24,13 @@ Status GraphImporter::import_constant(const wire::Node& node) {
   const std::string place = fmt::format("node '{}' (Constant)", readable_name(node));
   const bool has_inputs = std::ranges::any_of(node.inputs, [](wire::Bytes name) { return !name.empty(); });
   if (has_inputs || node.outputs.size() != 1 || node.attributes.size() != 1)
-    return invalid_model("a Constant has no input, one output and one attribute").in(place);
+    return invalid_model("a Constant must have no inputs, one output and one attribute").in(place);
   const wire::Attribute* a = &node.attributes[0];
   if (!a->ref_attr_name.empty()) {
     auto it = call_ ? call_->attributes.find(a->ref_attr_name) : decltype(call_->attributes)::const_iterator();
     if (!call_ || it == call_->attributes.end())
-      return invalid_model("the attribute '{}' refers to '{}', which the call does not give", a->name, a->ref_attr_name)
+      return invalid_model("the attribute '{}' refers to '{}', which the function call does not provide", a->name,
+                           a->ref_attr_name)
           .in(place);
   }
   const wire::Attribute* value = a->ref_attr_name.empty() ? a : call_->attributes.at(a->ref_attr_name);

@@ -27,7 +27,8 @@ ImportNode::ImportNode(GraphImporter& importer, const wire::Node& node, int64_t 
       continue;
     }
     const ValueId v = importer.lookup(input);
-    if (v == kNone) fail(invalid_model("input '{}' is not defined by any input, initializer or earlier node", input));
+    if (v == kNone)
+      fail(invalid_model("input '{}' is not defined by any graph input, initializer or earlier node", input));
     inputs_.push_back(v);
   }
   Group group;
@@ -63,13 +64,15 @@ const wire::Attribute* ImportNode::find(std::string_view name, wire::AttributeTy
   for (const wire::Attribute& a : node_.attributes) {
     if (a.name != name) continue;
     if (!a.ref_attr_name.empty() && !importer_.call())
-      fail(invalid_model("attribute '{}' refers to '{}', which only a function body may do", name, a.ref_attr_name));
+      fail(invalid_model("attribute '{}' refers to '{}'; only attributes in a function body may refer to others", name,
+                         a.ref_attr_name));
     const wire::Attribute* found = resolve(a);
     if (!found) return nullptr;
     found_.push_back(found);
     if (found->type == type) return found;
     // An empty list carries no element type in some writers.
-    fail(invalid_model("attribute '{}' must be of type {}, it is {}", name, type_text(type), type_text(found->type)));
+    fail(invalid_model("attribute '{}' must be of type {}, but it is {}", name, type_text(type),
+                       type_text(found->type)));
     return nullptr;
   }
   return nullptr;
@@ -172,7 +175,7 @@ std::shared_ptr<Graph> ImportNode::body_attribute(std::string_view name, const s
   }
   ModelImport& model = importer_.model();
   if (++model.depth > model.options.parse.max_nesting) {
-    fail(error(Code::ResourceLimit, "sub-graphs are nested more than {} deep (option 'max_nesting')",
+    fail(error(Code::ResourceLimit, "sub-graphs are nested more than {} levels deep (option 'max_nesting')",
                model.options.parse.max_nesting));
   } else {
     GraphImporter inner(model, *body, &importer_, importer_.opsets(), importer_.call());
@@ -217,7 +220,7 @@ ValueId ImportNode::attribute_weight(std::string_view attribute, Tensor tensor) 
   }
   weights_.push_back(given);
   const std::string source = importer_.model().names.of(*given);
-  if (source.empty()) fail(error(Code::Internal, "the attribute '{}' has no name as a weight", attribute));
+  if (source.empty()) fail(error(Code::Internal, "the attribute '{}' cannot be named as a weight", attribute));
   auto value = importer_.constant_value(Constant::of(source, std::move(tensor)), source);
   if (value.ok()) return *value;
   fail(std::move(value).status());
@@ -263,7 +266,8 @@ void ImportNode::finish(const std::vector<ValueId>& results) {
   for (size_t i = 0; i < node_.outputs.size(); ++i) {
     if (node_.outputs[i].empty()) continue;
     if (i >= results.size() || results[i] == kNone) {
-      fail(invalid_model("{} has no output {} ('{}') in this form", node_.op_type, i, node_.outputs[i]));
+      fail(invalid_model("{} has no output {} ('{}') with these inputs and attributes", node_.op_type, i,
+                         node_.outputs[i]));
       return;
     }
     named[i] = results[i];
@@ -276,8 +280,8 @@ Status ImportNode::check_all_read() const {
     if (!read_.contains(a.name))
       return unsupported("{} (version {}) has no attribute '{}'", node_.op_type, version_, a.name);
   if (inputs_.size() > inputs_read_)
-    return invalid_model("{} (version {}) takes at most {} inputs, {} are given", node_.op_type, version_, inputs_read_,
-                         inputs_.size());
+    return invalid_model("{} (version {}) takes at most {} inputs, but {} are given", node_.op_type, version_,
+                         inputs_read_, inputs_.size());
   return {};
 }
 

@@ -37,7 +37,7 @@ Result<std::optional<Tensor>> GraphImporter::given_tensor(std::string_view name,
   if (given == weights.end()) return std::optional<Tensor>();
   const Tensor& tensor = given->second;
   if (static_cast<int64_t>(tensor.dtype()) != data_type || tensor.dims() != dims)
-    return invalid_argument("it is {}{} in the model, the tensor given for it is {}{}",
+    return invalid_argument("it is {}{} in the model, but the tensor given for it is {}{}",
                             dtype_name(static_cast<DType>(data_type)), shape_text(to_shape(dims)),
                             dtype_name(tensor.dtype()), shape_text(to_shape(tensor.dims())));
   return std::optional(tensor);
@@ -60,7 +60,7 @@ Result<Constant> GraphImporter::initializer_constant(const wire::SparseTensorPro
 Status GraphImporter::add_initializer(std::string_view name, Constant constant, ListedInitializers& listed) {
   if (!listed.input_names.contains(name)) return add_constant(name, std::move(constant));
   if (!listed.overridable || model_.options.frozen.contains(name)) {
-    if (!listed.frozen.insert(name).second) return invalid_model("the initializer '{}' is given twice", name);
+    if (!listed.frozen.insert(name).second) return invalid_model("the initializer '{}' occurs twice", name);
     model_.model.frozen_inputs.emplace_back(name);
     return add_constant(name, std::move(constant));
   }
@@ -68,7 +68,7 @@ Status GraphImporter::add_initializer(std::string_view name, Constant constant, 
   listed.default_bytes += storage_bytes(constant.dtype, elements).value_or(0);
   replace_elements(constant);
   if (!listed.defaults.emplace(name, graph_.constants->add(std::move(constant))).second)
-    return invalid_model("the initializer '{}' is given twice", name);
+    return invalid_model("the initializer '{}' occurs twice", name);
   return {};
 }
 
@@ -100,12 +100,13 @@ Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::ve
     if (listed.frozen.contains(input.name)) continue;
     TN_ASSIGN_OR_RETURN(Type type, declared_type(input, "input"));
     if (is_top && has_unknown_inside(type))
-      return invalid_model("the type of the input '{}' does not say what it holds: {}", input.name, type.to_string());
+      return invalid_model("the type of the input '{}' does not say what its elements are: {}", input.name,
+                           type.to_string());
     if (i < input_types.size()) {
       if (auto both = merge(type, input_types[i])) {
         type = std::move(*both);
       } else {
-        model_.warn(fmt::format("input '{}' of the sub-graph '{}' is declared as {}, it is given {}", input.name,
+        model_.warn(fmt::format("input '{}' of the sub-graph '{}' is declared as {}, but it receives {}", input.name,
                                 wire_graph.name, type.to_string(), input_types[i].to_string()));
         type = input_types[i];
       }
@@ -141,7 +142,7 @@ Status GraphImporter::check_declared(const wire::Graph& wire_graph, bool is_top)
       v.type = std::move(*both);
       return {};
     }
-    std::string contradiction = fmt::format("{} '{}'{} is declared as {}, it is {}", what, info.name,
+    std::string contradiction = fmt::format("{} '{}'{} is declared as {}, but it is {}", what, info.name,
                                             is_top ? "" : fmt::format(" of the sub-graph '{}'", wire_graph.name),
                                             declared.to_string(), v.type.to_string());
     if (is_top && is_output && !merge(without_shape(v.type), without_shape(declared)))

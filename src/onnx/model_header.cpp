@@ -10,12 +10,12 @@ Status check_opset(std::string_view domain, int64_t version) {
   const auto newest = newest_version(domain);
   if (!newest) return {};
   if (version < 0)
-    return invalid_model("version {} of the operators of {} is imported; versions start at 1", version,
+    return invalid_model("the model imports version {} of the operators of {}; versions start at 1", version,
                          shown_domain(domain));
   if (version > *newest)
     return unsupported(
-        "version {} of the operators of {} is imported; the newest one known here is {} (export the model for that "
-        "one, or update Tenon)",
+        "the model imports version {} of the operators of {}, but Tenon supports versions up to {} (export the model "
+        "for that version, or update Tenon)",
         version, shown_domain(domain), *newest);
   return {};
 }
@@ -23,11 +23,11 @@ Status check_opset(std::string_view domain, int64_t version) {
 }  // namespace
 
 Status check_ir_version(int64_t version) {
-  if (version < 1)
-    return invalid_model("the file says its IR version is {}; versions of ONNX files start at 1", version);
+  if (version < 1) return invalid_model("the IR version of the file is {}; IR versions start at 1", version);
   if (version > newest_ir_version())
     return unsupported(
-        "the file is of IR version {}; the newest one known here is {} (save the model as that one, or update Tenon)",
+        "the IR version of the file is {}, but Tenon supports versions up to {} (save the model in that version, or "
+        "update Tenon)",
         version, newest_ir_version());
   return {};
 }
@@ -39,15 +39,15 @@ Result<OpsetVersions> read_opsets(const std::vector<wire::OpsetImport>& imports,
     TN_RETURN_IF_ERROR(check_opset(domain, import.version));
     if (import.version == 0 && newest_version(domain)) {
       model.warn(
-          fmt::format("version 0 of the operators of {} is imported; versions start at 1, so the import counts "
-                      "as absent and nodes are read as version 1 has them",
+          fmt::format("the model imports version 0 of the operators of {}; versions start at 1, so the import is "
+                      "ignored and nodes are read as version 1",
                       shown_domain(domain)));
       continue;
     }
     const auto [it, is_new] = versions.emplace(domain, import.version);
     if (is_new || it->second == import.version) continue;
-    model.warn(fmt::format("versions {} and {} of the operators of {} are imported; the last one counts", it->second,
-                           import.version, shown_domain(domain)));
+    model.warn(fmt::format("the model imports versions {} and {} of the operators of {}; the last one is used",
+                           it->second, import.version, shown_domain(domain)));
     it->second = import.version;
   }
   return versions;

@@ -75,8 +75,8 @@ Status check_introduced(std::string_view domain, std::string_view op_type, int64
   for (auto it = begin; it != end; ++it)
     if (it->second->domain == domain && version < it->second->since)
       return invalid_model(
-          "{} came with version {} of the operators of {}, version {} is imported; export the model "
-          "for a newer one",
+          "{} needs at least version {} of the operators of {}, but the model imports version {}; export the model for "
+          "a newer version",
           op_type, it->second->since, shown_domain(domain), version);
   return {};
 }

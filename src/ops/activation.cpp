@@ -25,7 +25,8 @@ Status infer_clip(InferContext& c) {
   for (size_t i : {1, 2}) {
     TN_RETURN_IF_ERROR(c.expect_same_dtype(0, i));
     if (const Shape* s = c.shape(i); s && is_static(*s) && !element_count(*s).equals(1))
-      return invalid_model("the {} of a Clip must be one number, it is {}", i == 1 ? "min" : "max", shape_text(*s));
+      return invalid_model("the {} of a Clip must be one number, but its shape is {}", i == 1 ? "min" : "max",
+                           shape_text(*s));
   }
   return {};
 }
@@ -50,7 +51,8 @@ Status infer_swiglu(InferContext& c) {
   if (!c.shape(0) || !c.shape(1)) return {};
   const auto merged = merge(c.in(0), c.in(1));
   if (!merged)
-    return invalid_model("gate {} and value {} must have one shape", shape_text(*c.shape(0)), shape_text(*c.shape(1)));
+    return invalid_model("gate {} and value {} must have the same shape", shape_text(*c.shape(0)),
+                         shape_text(*c.shape(1)));
   c.out(0, *merged);
   return {};
 }

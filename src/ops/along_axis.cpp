@@ -16,8 +16,7 @@ Status infer_arg(InferContext& c) {
   Shape shape = *c.shape(0);
   TN_ASSIGN_OR_RETURN(const int64_t axis, normalize_axis(params.axis, static_cast<int64_t>(shape.size())));
   if (shape[static_cast<size_t>(axis)].equals(0))
-    return invalid_model("axis {} of {} is empty, so no element of it is the largest or smallest", axis,
-                         shape_text(shape));
+    return invalid_model("axis {} of {} is empty, so it has no largest or smallest element", axis, shape_text(shape));
   if (params.keepdims)
     shape[static_cast<size_t>(axis)] = Dim(1);
   else
@@ -30,8 +29,8 @@ Status infer_scan(InferContext& c) {
   TN_RETURN_IF_ERROR(infer_same_as_input(c, kNumbers));
   TN_RETURN_IF_ERROR(c.expect_tensor(1, kIndex));
   if (const Shape* s = c.shape(1); s && is_static(*s) && !element_count(*s).equals(1))
-    return invalid_model("the axis must be one number, it is {}", shape_text(*s));
-  if (c.rank(0) == 0) return invalid_model("a scalar has no axis to go along");
+    return invalid_model("the axis must be one number, but its shape is {}", shape_text(*s));
+  if (c.rank(0) == 0) return invalid_model("a scalar has no axis");
   return {};
 }
 
@@ -39,9 +38,9 @@ Status infer_topk(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kNumbers));
   TN_RETURN_IF_ERROR(c.expect_tensor(1, {DType::Int64}));
   if (const Shape* s = c.shape(1); s && is_static(*s) && !element_count(*s).equals(1))
-    return invalid_model("K must hold one number, it is {}", shape_text(*s));
+    return invalid_model("K must be one number, but its shape is {}", shape_text(*s));
   const auto k = c.values(1);
-  if (k && k->size() != 1) return invalid_model("K must hold one number, it holds {}", k->size());
+  if (k && k->size() != 1) return invalid_model("K must be one number, but it holds {}", k->size());
   if (!c.shape(0)) {
     c.out(0, c.dtype(0), std::nullopt);
     c.out(1, DType::Int64, std::nullopt);

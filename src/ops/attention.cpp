@@ -9,20 +9,21 @@ namespace {
 // hidden / heads, which must come out even.
 Result<Dim> head_size(const Dim& hidden, const Dim& heads, const char* what) {
   if (hidden.is_constant() && heads.is_constant() && hidden.value() % heads.value() != 0)
-    return invalid_model("{} has {} features, which {} heads do not share evenly", what, hidden.value(), heads.value());
+    return invalid_model("{} has {} features, which cannot be divided evenly among {} heads", what, hidden.value(),
+                         heads.value());
   return floor_div(hidden, heads);
 }
 
 Status check_head_count(const char* name, const std::optional<int64_t>& attribute) {
   if (!attribute) return invalid_model("3-D inputs need the attribute '{}'", name);
-  if (*attribute < 1) return invalid_model("'{}' is {}, it must be positive", name, *attribute);
+  if (*attribute < 1) return invalid_model("'{}' is {}; it must be positive", name, *attribute);
   return {};
 }
 
 Status check_past(const AttentionSizes& s, const Shape* past, const Dim& head, const char* what) {
   if (!past) return {};
   if (!differ(*past, {s.batch, s.kv_heads, s.past_length, head})) return {};
-  return invalid_model("{} must have the shape {}, it has {}", what,
+  return invalid_model("{} must have the shape {}, but it has {}", what,
                        shape_text({s.batch, s.kv_heads, s.past_length, head}), shape_text(*past));
 }
 
@@ -33,7 +34,8 @@ Status check_agreement(const AttentionSizes& s, const Shape& k, const Shape& v) 
   if (!s.kv_packed && differ(v[1], s.kv_heads)) return invalid_model("K and V have different numbers of heads");
   if (s.q_heads.is_constant() && s.kv_heads.is_constant() &&
       (s.kv_heads.value() == 0 ? s.q_heads.value() != 0 : s.q_heads.value() % s.kv_heads.value() != 0))
-    return invalid_model("{} query heads cannot share {} key heads", s.q_heads.value(), s.kv_heads.value());
+    return invalid_model("the {} query heads are not a multiple of the {} key heads", s.q_heads.value(),
+                         s.kv_heads.value());
   return {};
 }
 
@@ -43,8 +45,8 @@ Result<AttentionSizes> attention_sizes(const AttentionParams& p, const Shape& q,
                                        const Shape* past_key, const Shape* past_value) {
   const bool same_rank = k.size() == q.size(), only_q_packed = q.size() == 3 && k.size() == 4;
   if ((q.size() != 3 && q.size() != 4) || k.size() != v.size() || !(same_rank || only_q_packed))
-    return invalid_model("Q, K and V must all have rank 3 or 4, they are {}, {} and {}", shape_text(q), shape_text(k),
-                         shape_text(v));
+    return invalid_model("Q, K and V must all have rank 3 or 4, but they are {}, {} and {}", shape_text(q),
+                         shape_text(k), shape_text(v));
   AttentionSizes s;
   s.packed = q.size() == 3;
   s.kv_packed = k.size() == 3;
@@ -70,13 +72,14 @@ Result<AttentionSizes> attention_sizes(const AttentionParams& p, const Shape& q,
   }
   if ((p.q_num_heads && differ(Dim(*p.q_num_heads), s.q_heads)) ||
       (p.kv_num_heads && differ(Dim(*p.kv_num_heads), s.kv_heads)))
-    return invalid_model("'q_num_heads' or 'kv_num_heads' contradicts the 4-D inputs {} and {}", shape_text(q),
+    return invalid_model("'q_num_heads' or 'kv_num_heads' does not match the 4-D inputs {} and {}", shape_text(q),
                          shape_text(k));
   s.q_length = q[s.packed ? 1 : 2];
   s.kv_length = k[s.kv_packed ? 1 : 2];
   s.past_length = past_key && past_key->size() == 4 ? (*past_key)[2] : Dim(0);
   if (differ(s.head, key_head))
-    return invalid_model("heads of Q have {} features, those of K {}", s.head.to_string(), key_head.to_string());
+    return invalid_model("the heads of Q have {} features, but those of K have {}", s.head.to_string(),
+                         key_head.to_string());
   TN_RETURN_IF_ERROR(check_agreement(s, k, v));
   TN_RETURN_IF_ERROR(check_past(s, past_key, s.head, "past_key"));
   TN_RETURN_IF_ERROR(check_past(s, past_value, s.value_head, "past_value"));
@@ -87,13 +90,13 @@ namespace {
 
 Status check_params(const AttentionParams& p) {
   if (p.qk_matmul_output_mode < 0 || p.qk_matmul_output_mode > 3)
-    return invalid_model("qk_matmul_output_mode is {}, it must be 0, 1, 2 or 3", p.qk_matmul_output_mode);
+    return invalid_model("qk_matmul_output_mode is {}; it must be 0, 1, 2 or 3", p.qk_matmul_output_mode);
   if (p.left_window_size < -1 || p.right_window_size < -1)
-    return invalid_model("window sizes must be -1 or more, they are {} and {}", p.left_window_size,
+    return invalid_model("window sizes must be -1 or more, but they are {} and {}", p.left_window_size,
                          p.right_window_size);
   if (p.softmax_precision && !kFloats.has(*p.softmax_precision))
     return invalid_model("softmax_precision must name a float type");
-  if (p.scale && !(*p.scale >= 0)) return invalid_model("scale is {}, it must not be negative", *p.scale);
+  if (p.scale && !(*p.scale >= 0)) return invalid_model("scale is {}; it must not be negative", *p.scale);
   return {};
 }
 
@@ -121,7 +124,8 @@ Status check_mask(const Shape& mask, const AttentionSizes& s, bool whole) {
     fits = may_be_shorter ? have.value() <= want.value() : may_be_one || have == want;
   }
   if (fits) return {};
-  return invalid_model("attn_mask of shape {} does not fit {}", shape_text(mask), shape_text(full));
+  return invalid_model("attn_mask has the shape {}, which does not broadcast to {}", shape_text(mask),
+                       shape_text(full));
 }
 
 Status infer_attention(InferContext& c) {
@@ -139,7 +143,7 @@ Status infer_attention(InferContext& c) {
   TN_ASSIGN_OR_RETURN(auto s, attention_sizes(p, *c.shape(0), *c.shape(1), *c.shape(2), c.shape(4), c.shape(5)));
   if (c.shape(3)) TN_RETURN_IF_ERROR(check_mask(*c.shape(3), s, p.whole_mask));
   if (const Shape* lengths = c.shape(6); lengths && (lengths->size() != 1 || differ((*lengths)[0], s.batch)))
-    return invalid_model("nonpad_kv_seqlen must have the shape [{}], it has {}", s.batch.to_string(),
+    return invalid_model("nonpad_kv_seqlen must have the shape [{}], but it has {}", s.batch.to_string(),
                          shape_text(*lengths));
   c.out(0, key_type,
         s.packed ? Shape{s.batch, s.q_length, s.q_heads * s.value_head}
@@ -159,7 +163,7 @@ Status infer_flex_attention(InferContext& c) {
   }
   if (p.softmax_precision && !kFloats.has(*p.softmax_precision))
     return invalid_model("softmax_precision must name a float type");
-  if (p.scale && !(*p.scale >= 0)) return invalid_model("scale is {}, it must not be negative", *p.scale);
+  if (p.scale && !(*p.scale >= 0)) return invalid_model("scale is {}; it must not be negative", *p.scale);
   Type scores = Type::tensor(p.precision(c.dtype(0)));
   std::optional<Shape> result;
   if (c.shape(0) && c.shape(1) && c.shape(2)) {
@@ -169,9 +173,10 @@ Status infer_flex_attention(InferContext& c) {
   }
   for (size_t body = 0; body < size_t{p.has_score_mod} + size_t{p.has_prob_mod}; ++body) {
     TN_ASSIGN_OR_RETURN(auto types, c.infer_body(body, {scores}));
-    if (types.size() != 1) return invalid_model("a modifier must have one output, it has {}", types.size());
+    if (types.size() != 1) return invalid_model("a modifier must have one output, but it has {}", types.size());
     if (!merge(types[0], scores))
-      return invalid_model("a modifier turns {} into {}", scores.to_string(), types[0].to_string());
+      return invalid_model("a modifier changes {} into {}; it must keep the type and shape", scores.to_string(),
+                           types[0].to_string());
   }
   c.out(0, c.dtype(0), std::move(result));
   return {};

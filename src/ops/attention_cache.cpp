@@ -32,7 +32,7 @@ Status check_mask(const Shape& mask, const Dim& batch, const Dim& queries, const
       break;
   }
   if (fits) return {};
-  return invalid_model("a mask of shape {} does not fit {} sequences of {} queries and {} keys", shape_text(mask),
+  return invalid_model("a mask of shape {} does not match {} sequences of {} queries and {} keys", shape_text(mask),
                        batch.to_string(), queries.to_string(), keys.to_string());
 }
 
@@ -40,7 +40,7 @@ Status check_bias(const Shape& bias, const Dim& batch, const Dim& queries, const
   const bool fits = bias.size() == 4 && (!differ(bias[0], batch) || !differ(bias[0], Dim(1))) &&
                     !differ(bias[2], queries) && !differ(bias[3], keys);
   if (fits) return {};
-  return invalid_model("an attention_bias of shape {} does not fit {} sequences of {} queries and {} keys",
+  return invalid_model("an attention_bias of shape {} does not match {} sequences of {} queries and {} keys",
                        shape_text(bias), batch.to_string(), queries.to_string(), keys.to_string());
 }
 
@@ -51,10 +51,10 @@ Status infer_attention_bias(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(3, kIndex));
   TN_RETURN_IF_ERROR(c.expect_rank(0, 3));
   TN_RETURN_IF_ERROR(c.expect_rank(2, 4));
-  if (!c.has(3)) return invalid_model("there is no mask");
+  if (!c.has(3)) return invalid_model("the mask is missing");
   const Shape *q = c.shape(0), *k = c.shape(1), *mask = c.shape(3), *bias = c.shape(4);
   if (k && k->size() != 3 && k->size() != 4)
-    return invalid_model("the key must have rank 3 or 4, it has {}", k->size());
+    return invalid_model("the key must have rank 3 or 4, but it has {}", k->size());
   if (!q || !k || !mask || (c.has(2) && !c.shape(2)) || (c.has(4) && !bias)) {
     c.out(0, c.dtype(0), std::nullopt);
     return {};
@@ -78,7 +78,7 @@ Status infer_key_value_cache(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_rank(0, 4));
   TN_RETURN_IF_ERROR(c.expect_rank(3, 3));
   if (const Shape* s = c.shape(2); s && differ(element_count(*s), Dim(1)))
-    return invalid_model("past_sequence_length must be one number, its shape is {}", shape_text(*s));
+    return invalid_model("past_sequence_length must be one number, but its shape is {}", shape_text(*s));
   c.out(1, c.in(0));
   if (!c.shape(0) || !c.shape(1)) {
     c.out(0, c.dtype(0), std::nullopt);
@@ -89,17 +89,17 @@ Status infer_key_value_cache(InferContext& c) {
   const Shape expected = packed ? Shape{cache[0], next[1], cache[1] * cache[3]}
                                 : Shape{cache[0], cache[1], next.size() == 4 ? next[2] : Dim(0), cache[3]};
   if (differ(next, expected))
-    return invalid_model("a key or value of shape {} does not fit the cache {}", shape_text(next), shape_text(cache));
+    return invalid_model("a key or value of shape {} does not match the cache {}", shape_text(next), shape_text(cache));
   if (const Shape* beams = c.shape(3);
       beams && (differ((*beams)[0] * (*beams)[1], cache[0]) || differ((*beams)[2], cache[2])))
-    return invalid_model("cache_indirection of shape {} does not fit the cache {}", shape_text(*beams),
+    return invalid_model("cache_indirection of shape {} does not match the cache {}", shape_text(*beams),
                          shape_text(cache));
   const auto values = c.values(2);
   const Dim used = values && values->size() == 1 ? (*values)[0] : c.fresh_symbol();
   const Dim after = used + next[packed ? 1 : 2];
   if ((used.is_constant() && used.value() < 0) ||
       (after.is_constant() && cache[2].is_constant() && after.value() > cache[2].value()))
-    return invalid_argument("past_sequence_length is {}; with {} new positions that does not fit the capacity {}",
+    return invalid_argument("past_sequence_length is {}; together with {} new positions it exceeds the capacity {}",
                             used.to_string(), next[packed ? 1 : 2].to_string(), cache[2].to_string());
   c.out(0, c.dtype(0), Shape{cache[0], cache[1], used, cache[3]});
   return {};

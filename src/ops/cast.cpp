@@ -25,7 +25,8 @@ Status infer_cast_to(InferContext& c, DType to, const CastLikeParams& params) {
 Status infer_cast(InferContext& c) {
   const auto& params = c.params<CastParams>();
   if (!kCastable.has(params.to))
-    return invalid_model("attribute 'to' is {}; a Cast can make {}", dtype_name(params.to), kCastable.to_string());
+    return invalid_model("attribute 'to' is {}; the types that Cast can produce are {}", dtype_name(params.to),
+                         kCastable.to_string());
   return infer_cast_to(c, params.to, params);
 }
 
@@ -38,9 +39,10 @@ Status infer_bit_split(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, {DType::UInt8, DType::Int8}));
   const DType to = c.params<BitCastParams>().to;
   if (!kSubByteInts.has(to))
-    return invalid_model("bytes split into {}, not into {}", kSubByteInts.to_string(), dtype_name(to));
+    return invalid_model("bytes can be split into {}, but not into {}", kSubByteInts.to_string(), dtype_name(to));
   std::optional<Shape> shape = c.in(0).shape;
-  if (shape && shape->empty()) return invalid_model("a scalar has no axis for the parts of a byte");
+  if (shape && shape->empty())
+    return invalid_model("the input must have an axis for the parts of a byte, but it is a scalar");
   if (shape) shape->back() = shape->back() * Dim(8 / dtype_bits(to));
   c.out(0, to, std::move(shape));
   return {};
@@ -52,9 +54,10 @@ Status infer_bit_cast(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, allowed));
   const DType from = c.dtype(0), to = c.params<BitCastParams>().to;
   if (!allowed.has(to))
-    return invalid_model("attribute 'to' is {}; a BitCast can make {}", dtype_name(to), allowed.to_string());
+    return invalid_model("attribute 'to' is {}; the types that BitCast can produce are {}", dtype_name(to),
+                         allowed.to_string());
   if (from != DType::Undefined && dtype_bits(from) != dtype_bits(to))
-    return invalid_model("{} has {} bits, {} has {}: a BitCast needs types of one width", dtype_name(from),
+    return invalid_model("{} has {} bits, but {} has {}; BitCast needs types of the same width", dtype_name(from),
                          dtype_bits(from), dtype_name(to), dtype_bits(to));
   c.out(0, to, c.in(0).shape);
   return {};

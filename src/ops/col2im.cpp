@@ -9,9 +9,9 @@ namespace {
 Status check_params(const Col2ImParams& p, size_t axes) {
   auto check = [&](const std::vector<int64_t>& list, size_t expected, int64_t least, const char* what) -> Status {
     if (!list.empty() && list.size() != expected)
-      return invalid_model("{} has {} entries, {} are needed", what, list.size(), expected);
+      return invalid_model("{} has {} entries but needs {}", what, list.size(), expected);
     for (int64_t x : list)
-      if (x < least || x > INT32_MAX) return invalid_model("{} has the entry {}", what, x);
+      if (x < least || x > INT32_MAX) return invalid_model("{} has the entry {}, which is out of range", what, x);
     return {};
   };
   TN_RETURN_IF_ERROR(check(p.dilations, axes, 1, "dilations"));
@@ -26,7 +26,7 @@ Result<Dim> block_count(const Col2ImParams& p, const std::vector<int64_t>& image
     const Dim covered = Dim(p.dilation(i)) * Dim(block[i] - 1) + Dim(1);
     const Dim room = Dim(image[i]) + Dim(p.pad_begin(i)) + Dim(p.pad_end(i, image.size())) - covered;
     if (room.is_invalid() || room.value() < 0)
-      return invalid_model("a block does not fit into the image on axis {}", i);
+      return invalid_model("the block is larger than the padded image on axis {}", i);
     blocks = blocks * (floor_div(room, Dim(p.stride(i))) + Dim(1));
   }
   return blocks;
@@ -45,12 +45,14 @@ Status infer_col2im(InferContext& c) {
     return {};
   }
   if (image->size() != block->size() || image->empty())
-    return invalid_model("image_shape has {} entries, block_shape {}", image->size(), block->size());
+    return invalid_model("image_shape has {} entries, but block_shape has {}", image->size(), block->size());
   const auto& p = c.params<Col2ImParams>();
   TN_RETURN_IF_ERROR(check_params(p, image->size()));
   Dim block_size(1);
   for (size_t i = 0; i < image->size(); ++i) {
-    if ((*image)[i] < 0 || (*block)[i] < 1) return invalid_model("image_shape or block_shape has a negative entry");
+    if ((*image)[i] < 0 || (*block)[i] < 1)
+      return invalid_model(
+          "the entries of image_shape must not be negative, and those of block_shape must be positive");
     block_size = block_size * Dim((*block)[i]);
   }
   const Shape& in = *c.shape(0);
@@ -59,7 +61,7 @@ Status infer_col2im(InferContext& c) {
     return invalid_model("the column height {} is not a multiple of the block's {} elements", in[1].to_string(),
                          block_size.to_string());
   if (in[2].is_constant() && !(in[2] == blocks))
-    return invalid_model("{} columns are given, the image has {} blocks", in[2].value(), blocks.to_string());
+    return invalid_model("the input has {} columns, but the image has {} blocks", in[2].value(), blocks.to_string());
   Shape shape{in[0], floor_div(in[1], block_size)};
   shape.insert(shape.end(), image->begin(), image->end());
   c.out(0, c.dtype(0), std::move(shape));

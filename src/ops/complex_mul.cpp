@@ -10,7 +10,8 @@ Status expect_pairs(const InferContext& c, size_t i) {
   TN_RETURN_IF_ERROR(c.expect_tensor(i, {DType::Float16, DType::Float32, DType::Float64}));
   const Shape* shape = c.shape(i);
   if (!shape || (!shape->empty() && (!shape->back().is_constant() || shape->back().equals(2)))) return {};
-  return invalid_model("the last axis of input {} must be (real, imaginary), it is {}", i, shape_text(*shape));
+  return invalid_model("the last axis of input {} must be (real, imaginary), but its shape is {}", i,
+                       shape_text(*shape));
 }
 
 Status infer_complex_mul(InferContext& c) {

@@ -9,15 +9,15 @@ namespace {
 // Adds one part to the joined shape: extents add up along the axis and agree elsewhere.
 Status append_part(Shape& joined, const Shape& part, size_t axis) {
   if (joined.size() != part.size())
-    return invalid_model("parts of rank {} and {} cannot be joined", joined.size(), part.size());
+    return invalid_model("tensors of rank {} and {} cannot be concatenated", joined.size(), part.size());
   for (size_t i = 0; i < joined.size(); ++i) {
     if (i == axis) {
       joined[i] = joined[i] + part[i];
       continue;
     }
     if (joined[i].is_constant() && part[i].is_constant() && !(joined[i] == part[i]))
-      return invalid_model("parts {} and {} differ on axis {}, which is not the joined one", shape_text(joined),
-                           shape_text(part), i);
+      return invalid_model("the shapes {} and {} differ on axis {}, which is not the concatenation axis",
+                           shape_text(joined), shape_text(part), i);
     if (part[i].is_constant()) joined[i] = part[i];
   }
   return {};
@@ -38,7 +38,7 @@ Status infer_concat(InferContext& c) {
   std::optional<int64_t> rank;
   bool all_shaped = true;
   for (size_t i = 0; i < c.input_count(); ++i) {
-    if (!c.has(i)) return invalid_model("part {} is missing", i);
+    if (!c.has(i)) return invalid_model("input {} is missing", i);
     TN_RETURN_IF_ERROR(c.expect_tensor(i, kAnyType));
     TN_RETURN_IF_ERROR(c.expect_same_dtype(0, i));
     if (dtype == DType::Undefined) dtype = c.dtype(i);
@@ -49,7 +49,7 @@ Status infer_concat(InferContext& c) {
     c.out(0, dtype, std::nullopt);
     return {};
   }
-  if (*rank == 0) return invalid_model("scalars have no axis to be joined along");
+  if (*rank == 0) return invalid_model("scalars cannot be concatenated");
   TN_ASSIGN_OR_RETURN(int64_t axis, normalize_axis(c.params<ConcatParams>().axis, *rank));
   if (!all_shaped) {
     c.out(0, dtype, c.fresh_shape(static_cast<size_t>(*rank)));

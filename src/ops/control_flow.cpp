@@ -10,8 +10,8 @@ Status infer_if(InferContext& c) {
   TN_ASSIGN_OR_RETURN(auto then_types, c.infer_body(0, {}));
   TN_ASSIGN_OR_RETURN(auto else_types, c.infer_body(1, {}));
   if (then_types.size() != else_types.size() || then_types.size() != c.output_count())
-    return invalid_model("If has {} outputs, its branches have {} and {}", c.output_count(), then_types.size(),
-                         else_types.size());
+    return invalid_model("If has {} outputs, but its branches return {} and {} values", c.output_count(),
+                         then_types.size(), else_types.size());
   for (size_t i = 0; i < then_types.size(); ++i) c.out(i, join(then_types[i], else_types[i]));
   return {};
 }

@@ -22,18 +22,18 @@ std::optional<std::vector<int64_t>> kernel_extents(const Shape* weight, const st
 Status check_ranks(InferContext& c, size_t x, size_t w) {
   const auto rank = c.rank(x);
   if (rank && *rank < 3)
-    return invalid_model("input {} must be [batch, channels, spatial...], it is {}", x, c.in(x).to_string());
+    return invalid_model("input {} must be [batch, channels, spatial...], but it is {}", x, c.in(x).to_string());
   if (c.rank(w) && *c.rank(w) < 3)
-    return invalid_model("the weights must be [channels, channels, spatial...], they are {}", c.in(w).to_string());
+    return invalid_model("the weights must be [channels, channels, spatial...], but they are {}", c.in(w).to_string());
   if (rank && c.rank(w) && *c.rank(w) != *rank)
-    return invalid_model("input has rank {}, the weights have rank {}", *rank, *c.rank(w));
+    return invalid_model("the input has rank {}, but the weights have rank {}", *rank, *c.rank(w));
   return {};
 }
 
 Status check_group(int64_t group, const Dim& channels, const char* what) {
-  if (group < 1) return invalid_model("'group' is {}, it must be at least 1", group);
+  if (group < 1) return invalid_model("'group' is {}; it must be at least 1", group);
   if (channels.is_constant() && channels.value() % group != 0)
-    return invalid_model("{} {} are not divisible into {} groups", channels.value(), what, group);
+    return invalid_model("{} {} cannot be divided evenly into {} groups", channels.value(), what, group);
   return {};
 }
 
@@ -63,8 +63,8 @@ Result<std::optional<Shape>> conv_output_shape(InferContext& c, const ConvParams
   if (input && weight) {
     const Dim expected = (*weight)[1] * Dim(p.group);
     if (differ((*input)[1], expected))
-      return invalid_model("the input has {} channels, weights {} in {} groups take {}", (*input)[1].to_string(),
-                           shape_text(*weight), p.group, expected.to_string());
+      return invalid_model("the input has {} channels, but weights of shape {} in {} groups need {}",
+                           (*input)[1].to_string(), shape_text(*weight), p.group, expected.to_string());
   }
   const auto kernel = kernel_extents(weight, p.window.kernel_shape);
   // A kernel_shape that the weight contradicts is refused whatever the input is.
@@ -93,9 +93,9 @@ Result<std::vector<int64_t>> spatial_list(const std::vector<int64_t>& values, co
   std::vector<int64_t> result = values;
   if (full_shape_allowed && result.size() == rank + 2) result.erase(result.begin(), result.begin() + 2);
   if (!result.empty() && result.size() != rank)
-    return invalid_model("'{}' has {} entries for {} spatial axes", name, values.size(), rank);
+    return invalid_model("'{}' has {} entries, but there are {} spatial axes", name, values.size(), rank);
   for (int64_t v : result)
-    if (v < 0 || v >= int64_t{1} << 31) return invalid_model("'{}' holds {}", name, v);
+    if (v < 0 || v >= int64_t{1} << 31) return invalid_model("'{}' contains {}, which is out of range", name, v);
   return result;
 }
 
@@ -113,7 +113,7 @@ Result<TransposedWindow> transposed_window(const ConvTransposeParams& p, std::sp
     WindowAxis& axis = result.window.axes[i];
     const Dim full =
         Dim(axis.stride) * (input[i] - Dim(1)) + Dim(padding.empty() ? 0 : padding[i]) + Dim(axis.extent());
-    if (full.is_invalid()) return invalid_model("the strided extent of spatial axis {} overflows", i);
+    if (full.is_invalid()) return invalid_model("the output extent on spatial axis {} is too large", i);
     if (wanted.empty() && !same) {
       result.output.push_back(full - Dim(axis.pad_begin) - Dim(axis.pad_end));
       continue;
@@ -139,7 +139,7 @@ Status infer_conv_transpose(InferContext& c) {
   const Shape *input = c.shape(0), *weight = c.shape(1);
   TN_RETURN_IF_ERROR(check_group(p.group, weight ? (*weight)[0] : Dim(0), "input channels"));
   if (input && weight && differ((*input)[1], (*weight)[0]))
-    return invalid_model("the input has {} channels, the weights {} take {}", (*input)[1].to_string(),
+    return invalid_model("the input has {} channels, but weights of shape {} need {}", (*input)[1].to_string(),
                          shape_text(*weight), (*weight)[0].to_string());
   const Dim channels = weight ? (*weight)[1] * Dim(p.group) : c.fresh_symbol();
   TN_RETURN_IF_ERROR(expect_shape(c, 2, "the bias", {channels}));
@@ -165,7 +165,7 @@ Status infer_deform_conv(InferContext& c) {
   const auto& p = c.params<DeformConvParams>();
   TN_RETURN_IF_ERROR(check_conv_types(c, 5));
   if (c.rank(0) && *c.rank(0) > 2 + kMostDeformedAxes)
-    return unsupported("DeformConv works on at most {} spatial axes", kMostDeformedAxes);
+    return unsupported("DeformConv supports at most {} spatial axes", kMostDeformedAxes);
   TN_ASSIGN_OR_RETURN(auto shape, conv_output_shape(c, {p.window(), p.group}, 0, 1));
   if (shape) TN_RETURN_IF_ERROR(check_group(p.offset_group, (*c.shape(0))[1], "channels"));
   if (shape && c.shape(1)) {
@@ -186,7 +186,7 @@ Status infer_deform_conv(InferContext& c) {
 Status infer_causal_conv(InferContext& c) {
   const auto& [activation, state_window] = c.params<CausalConvParams>();
   if (activation != "none" && activation != "silu" && activation != "swish")
-    return invalid_model("activation '{}' is none of none, silu and swish", activation);
+    return invalid_model("activation is '{}'; it must be 'none', 'silu' or 'swish'", activation);
   TN_RETURN_IF_ERROR(check_state_window(state_window));
   TN_RETURN_IF_ERROR(check_conv_types(c, 4));
   TN_RETURN_IF_ERROR(c.expect_rank(0, 3));
@@ -198,7 +198,8 @@ Status infer_causal_conv(InferContext& c) {
   }
   const Shape &x = *c.shape(0), &w = *c.shape(1);
   if (differ(x[1], w[0]) || differ(w[1], Dim(1)) || w[2].equals(0))
-    return invalid_model("the weights must have the shape [{}, 1, k], they have {}", x[1].to_string(), shape_text(w));
+    return invalid_model("the weights must have the shape [{}, 1, k], but they have {}", x[1].to_string(),
+                         shape_text(w));
   TN_RETURN_IF_ERROR(expect_shape(c, 2, "the bias", {x[1]}));
   Shape state{x[0], x[1], w[2] - Dim(1)};
   if (state_window > 0) state.insert(state.begin(), Dim(state_window));

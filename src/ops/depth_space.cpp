@@ -15,8 +15,8 @@ Status infer_depth_space(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kAnyType));
   TN_RETURN_IF_ERROR(c.expect_rank(0, 4));
   const auto& p = c.params<DepthSpaceParams>();
-  if (p.blocksize <= 0) return invalid_model("blocksize must be positive, it is {}", p.blocksize);
-  if (p.mode != "DCR" && p.mode != "CRD") return invalid_model("mode '{}' is neither DCR nor CRD", p.mode);
+  if (p.blocksize <= 0) return invalid_model("blocksize must be positive, but it is {}", p.blocksize);
+  if (p.mode != "DCR" && p.mode != "CRD") return invalid_model("mode is '{}'; it must be 'DCR' or 'CRD'", p.mode);
   if (!c.shape(0)) {
     c.out(0, c.dtype(0), c.fresh_shape(4));
     return {};

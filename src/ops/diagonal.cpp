@@ -10,9 +10,9 @@ Status infer_trilu(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kAnyType));
   TN_RETURN_IF_ERROR(c.expect_tensor(1, {DType::Int64}));
   if (c.rank(0) && *c.rank(0) < 2)
-    return invalid_model("the input needs rank 2 or more, it is {}", c.in(0).to_string());
+    return invalid_model("the input needs rank 2 or more, but it is {}", c.in(0).to_string());
   if (c.shape(1) && is_static(*c.shape(1)) && !element_count(*c.shape(1)).equals(1))
-    return invalid_model("k must be one integer, it is {}", c.in(1).to_string());
+    return invalid_model("k must be one integer, but it is {}", c.in(1).to_string());
   c.out(0, c.in(0));
   return {};
 }
@@ -23,7 +23,7 @@ Status infer_eye_like(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_rank(0, 2));
   const DType dtype = c.params<EyeLikeParams>().dtype.value_or(c.dtype(0));
   if (c.params<EyeLikeParams>().dtype && !allowed.has(dtype))
-    return invalid_model("dtype is {}; allowed are {}", dtype_name(dtype), allowed.to_string());
+    return invalid_model("dtype is {}; the allowed types are {}", dtype_name(dtype), allowed.to_string());
   c.out(0, dtype, c.shape(0) ? *c.shape(0) : c.fresh_shape(2));
   return {};
 }

@@ -18,7 +18,7 @@ Result<std::string> parse_term(std::string_view text) {
     const char ch = text[i];
     if (ch == ' ') continue;
     if (ch == '.') {
-      if (text.substr(i, 3) != "...") return invalid_model("'{}' has a dot that is no ellipsis", text);
+      if (text.substr(i, 3) != "...") return invalid_model("'{}' has a dot that is not part of an ellipsis", text);
       if (term.find(kEllipsis) != std::string::npos) return invalid_model("'{}' has two ellipses", text);
       term += kEllipsis;
       i += 2;
@@ -27,7 +27,7 @@ Result<std::string> parse_term(std::string_view text) {
     } else {
       const auto code = static_cast<unsigned char>(ch);
       const bool printable = code >= 0x20 && code < 0x7F;
-      return invalid_model("the equation has the character '{}', which is no letter",
+      return invalid_model("the equation contains the character '{}', which is not a letter",
                            printable ? std::string(1, ch) : fmt::format("\\x{:02x}", code));
     }
   }
@@ -73,7 +73,7 @@ Result<std::vector<size_t>> hidden_axes(const std::vector<std::string>& terms, s
     const bool ellipsis = terms[i].find(kEllipsis) != std::string::npos;
     const size_t letters = terms[i].size() - ellipsis;
     if (ellipsis ? ranks[i] < letters : ranks[i] != letters)
-      return invalid_model("term {} ('{}') does not fit an input of rank {}", i, terms[i], ranks[i]);
+      return invalid_model("term {} ('{}') does not match an input of rank {}", i, terms[i], ranks[i]);
     hidden.push_back(ranks[i] - letters);
   }
   return hidden;
@@ -84,10 +84,10 @@ Status check_output(const std::string& output, const std::vector<std::string>& i
     const char ch = output[i];
     if (output.find(ch, i + 1) != std::string::npos) return invalid_model("'{}' occurs twice in the output term", ch);
     if (ch != kEllipsis && std::ranges::none_of(inputs, [&](auto& t) { return t.find(ch) != std::string::npos; }))
-      return invalid_model("'{}' is in the output term and in no input term", ch);
+      return invalid_model("'{}' occurs in the output term but in no input term", ch);
   }
   if (hidden > 0 && output.find(kEllipsis) == std::string::npos)
-    return invalid_model("inputs have an ellipsis, the output term has none");
+    return invalid_model("the input terms have an ellipsis, but the output term has none");
   return {};
 }
 
@@ -96,7 +96,7 @@ Status check_output(const std::string& output, const std::vector<std::string>& i
 Result<EinsumLabels> parse_einsum(const std::string& equation, std::span<const size_t> ranks) {
   TN_ASSIGN_OR_RETURN(Terms terms, split_equation(equation));
   if (terms.inputs.size() != ranks.size())
-    return invalid_model("the equation '{}' has {} input terms, {} inputs are given", equation, terms.inputs.size(),
+    return invalid_model("the equation '{}' has {} input terms, but {} inputs are given", equation, terms.inputs.size(),
                          ranks.size());
   TN_ASSIGN_OR_RETURN(auto hidden, hidden_axes(terms.inputs, ranks));
   const size_t most_hidden = *std::ranges::max_element(hidden);
@@ -141,7 +141,7 @@ Result<Shape> label_extents(InferContext& c, const EinsumLabels& labels) {
                                shape_text(shape));
       auto both = broadcast(Shape{extents[axes[axis]]}, Shape{shape[axis]});
       if (!both.ok())
-        return invalid_model("axis {} of input {} has extent {}, elsewhere its label has {}", axis, i,
+        return invalid_model("axis {} of input {} has extent {}, but its label has extent {} elsewhere", axis, i,
                              shape[axis].to_string(), extents[axes[axis]].to_string());
       extents[axes[axis]] = (*both)[0];
     }

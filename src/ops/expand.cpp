@@ -28,7 +28,7 @@ Status infer_expand(InferContext& c) {
   }
   for (const Dim& d : *target)
     if (d.is_constant() && d.value() < 0)
-      return invalid_model("the target {} has a negative extent", shape_text(*target));
+      return invalid_model("the target shape {} has a negative extent", shape_text(*target));
   TN_ASSIGN_OR_RETURN(Shape shape, broadcast(*c.shape(0), *target));
   const Dim count = shape.size() <= 1 ? element_count(shape) : Dim(-1);
   c.out(0, c.dtype(0), std::move(shape));
@@ -51,7 +51,7 @@ Status infer_tile(InferContext& c) {
     return {};
   }
   if (repeats->size() != shape->size())
-    return invalid_model("{} repeats are given for a tensor of rank {}", repeats->size(), shape->size());
+    return invalid_model("repeats has {} entries, but the tensor has rank {}", repeats->size(), shape->size());
   Shape result;
   for (size_t i = 0; i < shape->size(); ++i) {
     if ((*repeats)[i].is_constant() && (*repeats)[i].value() < 0)

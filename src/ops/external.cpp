@@ -33,13 +33,13 @@ using Symbols = std::map<std::string, Dim>;
 // Checks an input against what the provider was compiled for, and learns what its symbols are.
 Status match_input(const Shape& declared, const Shape& given, size_t input, Symbols& symbols) {
   if (declared.size() != given.size())
-    return invalid_model("input {} has the shape {}, it was compiled for {}", input, shape_text(given),
+    return invalid_model("input {} has the shape {}, but the step was compiled for {}", input, shape_text(given),
                          shape_text(declared));
   for (size_t i = 0; i < given.size(); ++i) {
     Dim expected = declared[i];
     if (const auto name = expected.as_symbol()) expected = symbols.try_emplace(*name, given[i]).first->second;
     if (expected.is_constant() && given[i].is_constant() && expected != given[i])
-      return invalid_model("input {} has the shape {}, it was compiled for {}", input, shape_text(given),
+      return invalid_model("input {} has the shape {}, but the step was compiled for {}", input, shape_text(given),
                            shape_text(declared));
   }
   return {};
@@ -50,7 +50,7 @@ Status infer_external(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, {DType::UInt8}));
   if (p.input_shapes.size() + 1 != c.input_count() || p.output_dtypes.size() < c.output_count() ||
       p.output_shapes.size() < c.output_count())
-    return invalid_model("its {} inputs and {} outputs are not those it was compiled for", c.input_count() - 1,
+    return invalid_model("the step was not compiled for {} inputs and {} outputs", c.input_count() - 1,
                          c.output_count());
   Symbols symbols;
   for (size_t i = 0; i < p.input_shapes.size(); ++i) {
@@ -63,7 +63,7 @@ Status infer_external(InferContext& c) {
   };
   for (size_t i = 0; i < c.output_count(); ++i) {
     const auto dtype = dtype_from_onnx(p.output_dtypes[i]);
-    if (!dtype || *dtype == DType::Undefined) return invalid_model("there is no element type {}", p.output_dtypes[i]);
+    if (!dtype || *dtype == DType::Undefined) return invalid_model("unknown element type {}", p.output_dtypes[i]);
     TN_ASSIGN_OR_RETURN(auto shape, parse_shape(p.output_shapes[i]));
     if (shape)
       for (Dim& d : *shape) d = d.substitute(known);

@@ -37,7 +37,7 @@ Status infer_constant_of_shape(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_rank(0, 1));
   const Tensor& value = c.params<ConstantOfShapeParams>().value;
   if (value.defined() && value.size() != 1)
-    return invalid_model("value must have one element, it has {}", value.size());
+    return invalid_model("value must have one element, but it has {}", value.size());
   const DType dtype = value.defined() ? value.dtype() : DType::Float32;
   auto dims = c.values(0);
   if (!dims) {
@@ -63,7 +63,7 @@ Status infer_int_range(InferContext& c) {
     return {};
   }
   const Dim first = (*start)[0], step = (*delta)[0], span = (*limit)[0] - first;
-  if (step.equals(0)) return invalid_model("the step is 0");
+  if (step.equals(0)) return invalid_model("delta must not be 0");
   Dim count = ceil_div(span, step);
   // A plain symbol is never negative, so a range from 0 needs no maximum.
   if (!(step.equals(1) && span.as_symbol())) count = max(count, Dim(0));
@@ -83,7 +83,7 @@ Status infer_float_range(InferContext& c) {
   }
   const auto first = number_of(*start), last = number_of(*limit), step = number_of(*delta);
   if (!first || !last || !step) return invalid_model("start, limit and delta must be single numbers");
-  if (*step == 0) return invalid_model("the step is 0");
+  if (*step == 0) return invalid_model("delta must not be 0");
   const double count = std::ceil((*last - *first) / *step);
   if (!std::isfinite(count) || count > 1e15)
     return error(Code::ResourceLimit, "a range from {} to {} in steps of {} has too many elements", *first, *last,
@@ -98,7 +98,7 @@ Status infer_range(InferContext& c) {
     TN_RETURN_IF_ERROR(c.expect_tensor(i, allowed));
     TN_RETURN_IF_ERROR(c.expect_same_dtype(0, i));
     if (c.shape(i) && is_static(*c.shape(i)) && !element_count(*c.shape(i)).equals(1))
-      return invalid_model("input {} must be one number, it is {}", i, c.in(i).to_string());
+      return invalid_model("input {} must be one number, but it is {}", i, c.in(i).to_string());
   }
   return is_integer(c.dtype(0)) ? infer_int_range(c) : infer_float_range(c);
 }
@@ -113,7 +113,7 @@ Result<Dim> depth_extent(InferContext& c) {
   if (!t) return c.fresh_symbol();
   const auto number = number_of(*t);
   if (!number || !(*number > -1) || *number > 1e15)
-    return invalid_model("the depth must be one number that is not negative");
+    return invalid_model("the depth must be one number and must not be negative");
   return Dim(static_cast<int64_t>(*number));
 }
 
@@ -122,9 +122,9 @@ Status infer_one_hot(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(1, kNumbers));
   TN_RETURN_IF_ERROR(c.expect_tensor(2, kAnyType));
   if (c.shape(1) && is_static(*c.shape(1)) && !element_count(*c.shape(1)).equals(1))
-    return invalid_model("the depth must be one number, it is {}", c.in(1).to_string());
+    return invalid_model("the depth must be one number, but it is {}", c.in(1).to_string());
   if (c.shape(2) && is_static(*c.shape(2)) && !element_count(*c.shape(2)).equals(2))
-    return invalid_model("values must be the off and the on value, it is {}", c.in(2).to_string());
+    return invalid_model("values must hold the off value and the on value, but it is {}", c.in(2).to_string());
   const Shape* indices = c.shape(0);
   if (!indices) {
     c.out(0, c.dtype(2), std::nullopt);

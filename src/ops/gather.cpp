@@ -47,12 +47,14 @@ Status infer_gather_elements(InferContext& c) {
     TN_RETURN_IF_ERROR(normalize_axis(c.params<GatherParams>().axis, static_cast<int64_t>(data->size())).status());
   if (data && indices) {
     if (data->size() != indices->size())
-      return invalid_model("data has rank {}, indices {}; they must agree", data->size(), indices->size());
+      return invalid_model("data has rank {} and indices have rank {}; the ranks must be equal", data->size(),
+                           indices->size());
     const int64_t axis = c.params<GatherParams>().axis, rank = static_cast<int64_t>(data->size());
     for (int64_t i = 0; i < rank; ++i) {
       const Dim &d = (*data)[static_cast<size_t>(i)], &x = (*indices)[static_cast<size_t>(i)];
       if (i != axis && i != axis + rank && d.is_constant() && x.is_constant() && x.value() > d.value())
-        return invalid_model("indices {} reach beyond data {} on axis {}", shape_text(*indices), shape_text(*data), i);
+        return invalid_model("indices of shape {} exceed data of shape {} on axis {}", shape_text(*indices),
+                             shape_text(*data), i);
     }
   }
   c.out(0, c.dtype(0), indices ? std::optional(*indices) : std::nullopt);
@@ -71,15 +73,17 @@ Status infer_gather_nd(InferContext& c) {
   const int64_t batch = c.params<GatherNDParams>().batch_dims, depth = indices->back().value();
   const int64_t rank = static_cast<int64_t>(data->size()), index_rank = static_cast<int64_t>(indices->size());
   if (batch < 0 || batch >= index_rank || batch > rank)
-    return invalid_model("batch_dims {} does not fit data of rank {} and indices of rank {}", batch, rank, index_rank);
+    return invalid_model("batch_dims {} does not match data of rank {} and indices of rank {}", batch, rank,
+                         index_rank);
   if (depth < 0 || depth > rank - batch)
-    return invalid_model("indices of {} coordinates do not fit data of rank {} with batch_dims {}", depth, rank, batch);
+    return invalid_model("indices with {} coordinates do not match data of rank {} with batch_dims {}", depth, rank,
+                         batch);
   Shape result;
   for (int64_t i = 0; i < batch; ++i) {
     const Dim &d = (*data)[static_cast<size_t>(i)], &x = (*indices)[static_cast<size_t>(i)];
     if (d.is_constant() && x.is_constant() && !(d == x))
-      return invalid_model("data {} and indices {} differ on batch axis {}", shape_text(*data), shape_text(*indices),
-                           i);
+      return invalid_model("data of shape {} and indices of shape {} differ on batch axis {}", shape_text(*data),
+                           shape_text(*indices), i);
   }
   result.assign(indices->begin(), indices->end() - 1);
   result.insert(result.end(), data->begin() + batch + depth, data->end());

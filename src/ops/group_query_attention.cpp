@@ -7,7 +7,8 @@ namespace tenon {
 Result<GroupQueryAttentionSizes> group_query_attention_sizes(const GroupQueryAttentionParams& p, const Shape& query,
                                                              const Shape* key, const Shape* past) {
   if (query.size() != 3 || (key && key->size() != 3))
-    return invalid_model("query and key must have rank 3, they have {} and {}", query.size(), key ? key->size() : 3);
+    return invalid_model("query and key must have rank 3, but they have {} and {}", query.size(),
+                         key ? key->size() : 3);
   GroupQueryAttentionSizes s;
   s.batch = query[0];
   s.length = query[1];
@@ -16,7 +17,7 @@ Result<GroupQueryAttentionSizes> group_query_attention_sizes(const GroupQueryAtt
   if (heads.is_invalid()) return invalid_model("there are too many heads");
   s.head = floor_div(query[2], heads);
   if (query[2].is_constant() && query[2].value() % heads.value() != 0)
-    return invalid_model("{} features are not divisible into {} heads", query[2].value(), heads.value());
+    return invalid_model("{} features cannot be divided evenly among {} heads", query[2].value(), heads.value());
   s.cached_head = p.kv_cache_bit_width == 4 ? ceil_div(s.head, Dim(2)) : s.head;
   s.past_capacity = past && past->size() == 4 ? (*past)[2] : Dim(0);
   return s;
@@ -26,22 +27,23 @@ namespace {
 
 Status check_params(const GroupQueryAttentionParams& p) {
   if (p.num_heads < 1 || p.kv_num_heads < 1)
-    return invalid_model("num_heads {} and kv_num_heads {} must be positive", p.num_heads, p.kv_num_heads);
+    return invalid_model("num_heads is {} and kv_num_heads is {}; both must be positive", p.num_heads, p.kv_num_heads);
   if (p.num_heads % p.kv_num_heads != 0)
-    return invalid_model("{} query heads cannot share {} key heads", p.num_heads, p.kv_num_heads);
+    return invalid_model("the {} query heads are not a multiple of the {} key heads", p.num_heads, p.kv_num_heads);
   if (p.local_window_size < -1)
-    return invalid_model("local_window_size is {}, it must be -1 or more", p.local_window_size);
+    return invalid_model("local_window_size is {}; it must be -1 or more", p.local_window_size);
   if (!p.causal && p.local_window_size != -1)
-    return invalid_model("local_window_size is {}, without causal there is no window", p.local_window_size);
-  if (p.qk_output < 0 || p.qk_output > 2) return invalid_model("qk_output is {}, it must be 0, 1 or 2", p.qk_output);
+    return invalid_model("local_window_size is {}, but a window needs causal attention", p.local_window_size);
+  if (p.qk_output < 0 || p.qk_output > 2) return invalid_model("qk_output is {}; it must be 0, 1 or 2", p.qk_output);
   if (p.k_quant_type != "NONE" && p.k_quant_type != "PER_TENSOR" && p.k_quant_type != "PER_CHANNEL")
-    return invalid_model("k_quant_type '{}' is none of NONE, PER_TENSOR and PER_CHANNEL", p.k_quant_type);
+    return invalid_model("k_quant_type is '{}'; it must be 'NONE', 'PER_TENSOR' or 'PER_CHANNEL'", p.k_quant_type);
   if (p.v_quant_type != p.k_quant_type)
-    return invalid_model("k_quant_type '{}' and v_quant_type '{}' must be the same", p.k_quant_type, p.v_quant_type);
+    return invalid_model("k_quant_type is '{}' and v_quant_type is '{}'; they must be the same", p.k_quant_type,
+                         p.v_quant_type);
   const bool width_fits =
       p.quantized() ? p.kv_cache_bit_width == 4 || p.kv_cache_bit_width == 8 : p.kv_cache_bit_width == 0;
   if (!width_fits)
-    return invalid_model("kv_cache_bit_width is {}, it must be {}", p.kv_cache_bit_width,
+    return invalid_model("kv_cache_bit_width is {}; it must be {}", p.kv_cache_bit_width,
                          p.quantized() ? "4 or 8" : "0 for a cache that is not quantized");
   if (p.sliding_window_cache && p.local_window_size < 1)
     return invalid_model("sliding_window_cache needs a positive local_window_size");
@@ -78,7 +80,8 @@ Status check_presence(InferContext& c, const GroupQueryAttentionParams& p) {
   if (p.do_rotary && !c.has(kGqaCosines)) return invalid_model("do_rotary needs cos_cache and sin_cache");
   if (p.quantized() && (!c.has(kGqaKeyScale) || !c.has(kGqaValueScale)))
     return invalid_model("a quantized cache needs k_scale and v_scale");
-  if (p.sliding_window_cache && !c.has(kGqaPastKey)) return invalid_model("sliding_window_cache needs a past");
+  if (p.sliding_window_cache && !c.has(kGqaPastKey))
+    return invalid_model("sliding_window_cache needs past_key and past_value");
   if (p.sliding_window_cache && c.has(kGqaBias))
     return unsupported("attention_bias with sliding_window_cache is not supported");
   if (p.sliding_window_cache && p.qk_output != 0)
@@ -107,8 +110,9 @@ Status check_cache_shapes(InferContext& c, const GroupQueryAttentionParams& p, c
     TN_RETURN_IF_ERROR(expect_shape(c, kGqaValue, "value", rows));
     const bool nothing_new = c.has(kGqaPastKey) && !p.sliding_window_cache && !differ(s.new_keys, Dim(0));
     if (differ(s.new_keys, s.length) && !nothing_new)
-      return invalid_model("there are {} queries and {} keys; keys may only differ by being none, with a past",
-                           s.length.to_string(), s.new_keys.to_string());
+      return invalid_model(
+          "there are {} queries and {} keys; their numbers may differ only if there are no keys and a past is given",
+          s.length.to_string(), s.new_keys.to_string());
   }
   if (p.sliding_window_cache && s.past_capacity.is_constant() && s.past_capacity.value() < p.local_window_size)
     return invalid_model("a cache of {} positions cannot hold a window of {}", s.past_capacity.value(),
@@ -116,16 +120,17 @@ Status check_cache_shapes(InferContext& c, const GroupQueryAttentionParams& p, c
   const Dim scales = p.per_channel() ? s.head * Dim(p.kv_num_heads) : Dim(1);
   for (size_t i : {kGqaKeyScale, kGqaValueScale})
     if (const Shape* scale = c.shape(i); scale && p.quantized() && differ(element_count(*scale), scales))
-      return invalid_model("{} must have {} numbers, its shape is {}", i == kGqaKeyScale ? "k_scale" : "v_scale",
+      return invalid_model("{} must have {} numbers, but its shape is {}", i == kGqaKeyScale ? "k_scale" : "v_scale",
                            scales.to_string(), shape_text(*scale));
   return {};
 }
 
 Status check_other_shapes(InferContext& c, const GroupQueryAttentionParams& p, const GroupQueryAttentionSizes& s) {
   if (const Shape* lengths = c.shape(kGqaSeqlens); lengths && differ(element_count(*lengths), s.batch))
-    return invalid_model("seqlens_k must have {} numbers, its shape is {}", s.batch.to_string(), shape_text(*lengths));
+    return invalid_model("seqlens_k must have {} numbers, but its shape is {}", s.batch.to_string(),
+                         shape_text(*lengths));
   if (const Shape* total = c.shape(kGqaTotal); total && differ(element_count(*total), Dim(1)))
-    return invalid_model("total_sequence_length must be one number, its shape is {}", shape_text(*total));
+    return invalid_model("total_sequence_length must be one number, but its shape is {}", shape_text(*total));
   TN_RETURN_IF_ERROR(expect_shape(c, kGqaSink, "head_sink", {Dim(p.num_heads)}));
   TN_RETURN_IF_ERROR(expect_shape(c, kGqaQueryNorm, "q_norm_weight", {s.head}));
   TN_RETURN_IF_ERROR(expect_shape(c, kGqaKeyNorm, "k_norm_weight", {s.head}));
@@ -134,14 +139,14 @@ Status check_other_shapes(InferContext& c, const GroupQueryAttentionParams& p, c
     if (differ(*cosines, *sines)) return invalid_model("cos_cache and sin_cache have different shapes");
     const Dim rotated = (*cosines)[1] * Dim(2);
     if (rotated.is_constant() && s.head.is_constant() && rotated.value() > s.head.value())
-      return invalid_model("cos_cache turns {} features, heads have {}", rotated.value(), s.head.value());
+      return invalid_model("cos_cache rotates {} features, but heads have only {}", rotated.value(), s.head.value());
   }
   TN_RETURN_IF_ERROR(c.expect_rank(kGqaPositions, 2));
   if (const Shape* ids = c.shape(kGqaPositions)) {
     const Dim &sequences = (*ids)[0], &tokens = (*ids)[1];
     if (differ(sequences, s.batch) ||
         (tokens.is_constant() && s.length.is_constant() && tokens.value() < s.length.value()))
-      return invalid_model("position_ids of shape {} do not name {} sequences of {} positions", shape_text(*ids),
+      return invalid_model("position_ids of shape {} does not match {} sequences of {} positions", shape_text(*ids),
                            s.batch.to_string(), s.length.to_string());
   }
   return {};
@@ -153,7 +158,8 @@ Status check_bias(const Shape& bias, const GroupQueryAttentionParams& p, const G
   bool fits = bias.size() == 4;
   for (size_t i = 0; fits && i < 4; ++i) fits = !differ(bias[i], full[i]) || (i < 2 && bias[i].equals(1));
   if (fits) return {};
-  return invalid_model("attention_bias of shape {} does not fit {}", shape_text(bias), shape_text(full));
+  return invalid_model("attention_bias has the shape {}, which does not broadcast to {}", shape_text(bias),
+                       shape_text(full));
 }
 
 Status infer_group_query_attention(InferContext& c) {
@@ -179,7 +185,7 @@ Status infer_group_query_attention(InferContext& c) {
   const auto values = c.values(kGqaTotal);
   const Dim total = values && values->size() == 1 ? (*values)[0] : c.fresh_symbol();
   if (total.is_constant() && total.value() < 1)
-    return invalid_argument("total_sequence_length is {}, it must be positive", total.value());
+    return invalid_argument("total_sequence_length is {}; it must be positive", total.value());
   if (c.shape(kGqaBias)) TN_RETURN_IF_ERROR(check_bias(*c.shape(kGqaBias), p, s, total));
   const Dim capacity = p.sliding_window_cache ? s.past_capacity : max(total, s.past_capacity);
   const Shape present{s.batch, Dim(p.kv_num_heads), capacity, s.cached_head};

@@ -47,16 +47,16 @@ Shape InferContext::fresh_shape(size_t rank) {
 
 Status InferContext::expect_tensor(size_t i, TypeSet allowed) const {
   if (!has(i) || in(i).kind == Type::Kind::Unknown) return {};
-  if (!in(i).is_tensor()) return invalid_model("input {} must be a tensor, it is {}", i, in(i).to_string());
+  if (!in(i).is_tensor()) return invalid_model("input {} must be a tensor, but it is {}", i, in(i).to_string());
   if (dtype(i) == DType::Undefined || allowed.has(dtype(i))) return {};
-  return invalid_model("input {} is {}; allowed are {}", i, dtype_name(dtype(i)), allowed.to_string());
+  return invalid_model("input {} is {}; the allowed types are {}", i, dtype_name(dtype(i)), allowed.to_string());
 }
 
 Status InferContext::expect_rank(size_t i, int64_t expected) const {
   TN_RETURN_IF_ERROR(expect_tensor(i, kEveryType));
   auto r = rank(i);
   if (!r || *r == expected) return {};
-  return invalid_model("input {} must have rank {}, it is {}", i, expected, in(i).to_string());
+  return invalid_model("input {} must have rank {}, but it is {}", i, expected, in(i).to_string());
 }
 
 Status InferContext::expect_same_dtype(size_t i, size_t j) const {
@@ -64,8 +64,8 @@ Status InferContext::expect_same_dtype(size_t i, size_t j) const {
   TN_RETURN_IF_ERROR(expect_tensor(j, kEveryType));
   if (!has(i) || !has(j) || dtype(i) == DType::Undefined || dtype(j) == DType::Undefined || dtype(i) == dtype(j))
     return {};
-  return invalid_model("inputs {} and {} must have one element type, they are {} and {}", i, j, dtype_name(dtype(i)),
-                       dtype_name(dtype(j)));
+  return invalid_model("inputs {} and {} must have the same element type, but they are {} and {}", i, j,
+                       dtype_name(dtype(i)), dtype_name(dtype(j)));
 }
 
 namespace {
@@ -73,11 +73,11 @@ namespace {
 Status check_arity(const InferContext& c, const OpDef& def) {
   const int inputs = static_cast<int>(c.input_count()), outputs = static_cast<int>(c.output_count());
   if (inputs > def.inputs.max)
-    return invalid_model("{} takes at most {} inputs, {} are given", def.name, def.inputs.max, inputs);
+    return invalid_model("{} takes at most {} inputs, but {} are given", def.name, def.inputs.max, inputs);
   for (int i = 0; i < def.inputs.min; ++i)
     if (!c.has(static_cast<size_t>(i))) return invalid_model("{} needs input {}, which is missing", def.name, i);
   if (outputs > def.outputs.max)
-    return invalid_model("{} has at most {} outputs, {} are named", def.name, def.outputs.max, outputs);
+    return invalid_model("{} has at most {} outputs, but {} are named", def.name, def.outputs.max, outputs);
   return {};
 }
 
@@ -94,9 +94,10 @@ Status check_type(const Type& outer, size_t output) {
   Dim product(1);
   for (const Dim& d : *type.shape) {
     if (!d.equals(0)) product = product * d;
-    if (d.is_invalid()) return invalid_model("output {} has a dimension that overflows", output);
+    if (d.is_invalid()) return invalid_model("a dimension of output {} is too large", output);
     if (d.is_constant() && d.value() < 0)
-      return invalid_model("output {} would have the shape {}", output, shape_text(*type.shape));
+      return invalid_model("output {} would have the shape {}, which has a negative dimension", output,
+                           shape_text(*type.shape));
   }
   if (product.is_invalid())
     return invalid_model("output {} of shape {} has too many elements", output, shape_text(*type.shape));
@@ -114,7 +115,8 @@ Status infer_op(InferContext& c) {
 }
 
 Result<int64_t> normalize_axis(int64_t axis, int64_t rank, const char* what) {
-  if (axis < -rank || axis >= rank) return invalid_model("{} {} is outside a tensor of rank {}", what, axis, rank);
+  if (axis < -rank || axis >= rank)
+    return invalid_model("{} {} is out of range for a tensor of rank {}", what, axis, rank);
   return axis < 0 ? axis + rank : axis;
 }
 
@@ -141,7 +143,7 @@ Result<Shape> broadcast(const Shape& a, const Shape& b) {
     } else if (x.equals(1)) {
       result[i] = y;
     } else if (x.is_constant() && y.is_constant()) {
-      return invalid_model("shapes {} and {} cannot be broadcast", shape_text(a), shape_text(b));
+      return invalid_model("the shapes {} and {} cannot be broadcast together", shape_text(a), shape_text(b));
     } else if (x.is_constant()) {
       result[i] = x;  // the other must be 1 or equal to it
     } else if (y.is_constant()) {

@@ -16,7 +16,7 @@ Status infer_image_scaler(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_rank(0, 4));
   const auto& bias = c.params<ImageScalerParams>().bias;
   if (const Shape* s = c.shape(0); s && (*s)[1].is_constant() && !(*s)[1].equals(static_cast<int64_t>(bias.size())))
-    return invalid_model("bias has {} entries for {} channels", bias.size(), (*s)[1].value());
+    return invalid_model("bias has {} entries, but the image has {} channels", bias.size(), (*s)[1].value());
   return infer_same_as_input(c, kFloats);
 }
 

@@ -11,17 +11,19 @@ namespace {
 Status check_params(const LinearAttentionParams& p) {
   if (p.update_rule != "linear" && p.update_rule != "gated" && p.update_rule != "delta" &&
       p.update_rule != "gated_delta")
-    return invalid_model("update_rule '{}' is none of linear, gated, delta and gated_delta", p.update_rule);
+    return invalid_model("update_rule is '{}'; it must be 'linear', 'gated', 'delta' or 'gated_delta'", p.update_rule);
   if (p.q_num_heads < 1 || p.kv_num_heads < 1)
-    return invalid_model("q_num_heads {} and kv_num_heads {} must be positive", p.q_num_heads, p.kv_num_heads);
+    return invalid_model("q_num_heads is {} and kv_num_heads is {}; both must be positive", p.q_num_heads,
+                         p.kv_num_heads);
   if (p.q_num_heads % p.kv_num_heads != 0 && p.kv_num_heads % p.q_num_heads != 0)
-    return invalid_model("{} query heads cannot share {} key heads", p.q_num_heads, p.kv_num_heads);
+    return invalid_model("the {} query heads are not a multiple of the {} key heads", p.q_num_heads, p.kv_num_heads);
   return check_state_window(p.state_window);
 }
 
 Result<Dim> per_head(const Dim& features, int64_t heads, const char* what) {
   if (features.is_constant() && features.value() % heads != 0)
-    return invalid_model("{} has {} features, which {} heads do not share evenly", what, features.value(), heads);
+    return invalid_model("{} has {} features, which cannot be divided evenly among {} heads", what, features.value(),
+                         heads);
   return floor_div(features, Dim(heads));
 }
 
@@ -32,8 +34,8 @@ Status check_key_heads(const Shape& key, const Dim& head, int64_t kv_heads) {
   if (head.equals(0) && features.equals(0)) return {};
   const bool whole = !head.equals(0) && features.value() > 0 && features.value() % head.value() == 0;
   if (whole && kv_heads % (features.value() / head.value()) == 0) return {};
-  return invalid_model("a key of shape {} has no heads of {} features that {} value heads can share", shape_text(key),
-                       head.value(), kv_heads);
+  return invalid_model("a key of shape {} cannot be divided into heads of {} features that {} value heads can share",
+                       shape_text(key), head.value(), kv_heads);
 }
 
 // [batch, time, one of these widths].
@@ -43,7 +45,7 @@ Status check_gate(InferContext& c, size_t i, const char* what, std::initializer_
   bool fits = gate->size() == 3 && !differ((*gate)[0], q[0]) && !differ((*gate)[1], q[1]), width_fits = false;
   for (const Dim& width : widths) width_fits |= fits && !differ((*gate)[2], width);
   if (width_fits) return {};
-  return invalid_model("{} of shape {} does not fit a query of shape {}", what, shape_text(*gate), shape_text(q));
+  return invalid_model("{} of shape {} does not match a query of shape {}", what, shape_text(*gate), shape_text(q));
 }
 
 Status check_inputs(InferContext& c, const LinearAttentionParams& p) {
@@ -52,8 +54,8 @@ Status check_inputs(InferContext& c, const LinearAttentionParams& p) {
     if (i != 3) TN_RETURN_IF_ERROR(c.expect_same_dtype(0, i));
   }
   for (size_t i = 0; i < 3; ++i) TN_RETURN_IF_ERROR(c.expect_rank(i, 3));
-  if (p.gated() && !c.has(4)) return invalid_model("update_rule '{}' needs the input decay", p.update_rule);
-  if (p.corrects() && !c.has(5)) return invalid_model("update_rule '{}' needs the input beta", p.update_rule);
+  if (p.gated() && !c.has(4)) return invalid_model("update_rule '{}' needs the input 'decay'", p.update_rule);
+  if (p.corrects() && !c.has(5)) return invalid_model("update_rule '{}' needs the input 'beta'", p.update_rule);
   return {};
 }
 

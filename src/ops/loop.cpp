@@ -12,7 +12,7 @@ namespace {
 Result<Type> carried_type(const Type& initial, const Type& next, size_t index) {
   if (initial.kind == Type::Kind::Unknown || initial.kind != next.kind) return next;
   if (initial.dtype != DType::Undefined && next.dtype != DType::Undefined && initial.dtype != next.dtype)
-    return invalid_model("the carried value {} begins as {} and goes on as {}", index, initial.to_string(),
+    return invalid_model("the carried value {} starts as {} but becomes {}", index, initial.to_string(),
                          next.to_string());
   return join(initial, next);
 }
@@ -29,9 +29,10 @@ Type stacked_type(InferContext& c, const Type& part, int64_t axis, const Dim& co
 }
 
 Status check_output_count(const InferContext& c, size_t results, size_t carried) {
-  if (results < carried) return invalid_model("the body has {} results for {} carried values", results, carried);
+  if (results < carried)
+    return invalid_model("the body returns {} values, but there are {} carried values", results, carried);
   if (c.output_count() > results)
-    return invalid_model("{} outputs are named, the body makes {}", c.output_count(), results);
+    return invalid_model("the node has {} outputs, but the body returns {} values", c.output_count(), results);
   return {};
 }
 
@@ -45,7 +46,7 @@ Status infer_loop(InferContext& c) {
     inputs.push_back(without_shape(c.in(i + 2)));
   }
   TN_ASSIGN_OR_RETURN(auto results, c.infer_body(0, std::move(inputs)));
-  if (results.empty()) return invalid_model("the body has no results, not even the condition");
+  if (results.empty()) return invalid_model("the body returns no values, not even the condition");
   results.erase(results.begin());
   TN_RETURN_IF_ERROR(check_output_count(c, results.size(), carried));
   const Dim iterations = c.fresh_symbol();
@@ -62,10 +63,9 @@ Status infer_loop(InferContext& c) {
 
 Status check_list(const std::vector<int64_t>& list, size_t expected, const char* what, bool is_direction) {
   if (!list.empty() && list.size() != expected)
-    return invalid_model("{} has {} entries, {} are needed", what, list.size(), expected);
+    return invalid_model("{} has {} entries but needs {}", what, list.size(), expected);
   for (int64_t x : list)
-    if (is_direction && x != 0 && x != 1)
-      return invalid_model("{} has the entry {}, which is neither 0 nor 1", what, x);
+    if (is_direction && x != 0 && x != 1) return invalid_model("{} has the entry {}; it must be 0 or 1", what, x);
   return {};
 }
 
@@ -73,7 +73,7 @@ Status infer_scan(InferContext& c) {
   const auto& p = c.params<ScanParams>();
   const int64_t total = static_cast<int64_t>(c.input_count());
   if (p.num_scan_inputs < 1 || p.num_scan_inputs > total)
-    return invalid_model("num_scan_inputs is {}, there are {} inputs", p.num_scan_inputs, total);
+    return invalid_model("num_scan_inputs is {}, but the node has {} inputs", p.num_scan_inputs, total);
   const size_t scanned = static_cast<size_t>(p.num_scan_inputs), carried = c.input_count() - scanned;
   TN_RETURN_IF_ERROR(check_list(p.scan_input_axes, scanned, "scan_input_axes", false));
   TN_RETURN_IF_ERROR(check_list(p.scan_input_directions, scanned, "scan_input_directions", true));
@@ -103,7 +103,7 @@ Status infer_batch_scan(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, {DType::Int64}));
   const int64_t total = static_cast<int64_t>(c.input_count()) - 1;
   if (p.num_scan_inputs < 1 || p.num_scan_inputs > total)
-    return invalid_model("num_scan_inputs is {}, there are {} inputs", p.num_scan_inputs, total);
+    return invalid_model("num_scan_inputs is {}, but the node has {} inputs", p.num_scan_inputs, total);
   const size_t scanned = static_cast<size_t>(p.num_scan_inputs), carried = static_cast<size_t>(total) - scanned;
   TN_RETURN_IF_ERROR(check_list(p.directions, scanned, "directions", true));
   TN_ASSIGN_OR_RETURN(auto results, c.infer_body(0, {}));

@@ -10,18 +10,18 @@ namespace {
 Status check_shapes(const InferContext& c) {
   const Shape *scores = c.shape(0), *labels = c.shape(1), *weights = c.shape(2);
   if (scores && scores->size() < 2)
-    return invalid_model("scores must be [N, C, ...], they are {}", shape_text(*scores));
+    return invalid_model("scores must have the shape [N, C, ...], but their shape is {}", shape_text(*scores));
   if (scores && labels) {
     Shape expected = *scores;
     expected.erase(expected.begin() + 1);
     if (!merge(Type::tensor(DType::Undefined, expected), Type::tensor(DType::Undefined, *labels)))
-      return invalid_model("labels for scores {} must be {}, they are {}", shape_text(*scores), shape_text(expected),
-                           shape_text(*labels));
+      return invalid_model("labels for scores of shape {} must have the shape {}, but their shape is {}",
+                           shape_text(*scores), shape_text(expected), shape_text(*labels));
   }
   if (!weights) return {};
   if (weights->size() != 1 ||
       (scores && (*scores)[1].is_constant() && (*weights)[0].is_constant() && !((*scores)[1] == (*weights)[0])))
-    return invalid_model("weights must hold one number for each class, they are {}", shape_text(*weights));
+    return invalid_model("weights must hold one number per class, but their shape is {}", shape_text(*weights));
   return {};
 }
 

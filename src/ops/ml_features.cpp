@@ -15,7 +15,7 @@ Status infer_array_feature_extractor(InferContext& c) {
     return {};
   }
   Shape shape = *c.shape(0);
-  if (shape.empty()) return invalid_model("X must have a feature axis, it is a scalar");
+  if (shape.empty()) return invalid_model("X must have a feature axis, but it is a scalar");
   if (shape.size() == 1) shape.insert(shape.begin(), Dim(1));
   shape.back() = c.shape(1) ? element_count(*c.shape(1)) : c.fresh_symbol();
   c.out(0, c.dtype(0), std::move(shape));
@@ -26,19 +26,21 @@ Status infer_array_feature_extractor(InferContext& c) {
 Status infer_feature_vectorizer(InferContext& c) {
   const auto& dimensions = c.params<FeatureVectorizerParams>().inputdimensions;
   if (!dimensions.empty() && dimensions.size() != c.input_count())
-    return invalid_model("inputdimensions has {} elements for {} inputs", dimensions.size(), c.input_count());
+    return invalid_model("inputdimensions has {} elements, but there are {} inputs", dimensions.size(),
+                         c.input_count());
   Dim rows, columns(0);
   bool known_rows = false;
   for (size_t i = 0; i < c.input_count(); ++i) {
     if (!c.has(i)) return invalid_model("input {} is missing", i);
     TN_RETURN_IF_ERROR(c.expect_tensor(i, kMlNumbers));
-    if (!dimensions.empty() && dimensions[i] < 0) return invalid_model("inputdimensions[{}] is {}", i, dimensions[i]);
+    if (!dimensions.empty() && dimensions[i] < 0)
+      return invalid_model("inputdimensions[{}] is {}; it must not be negative", i, dimensions[i]);
     const Shape* shape = c.shape(i);
-    if (shape && shape->empty()) return invalid_model("input {} must have a feature axis, it is a scalar", i);
+    if (shape && shape->empty()) return invalid_model("input {} must have a feature axis, but it is a scalar", i);
     if (shape) {
       const Dim own = shape->size() == 1 ? Dim(1) : (*shape)[0];
       if (known_rows && own.is_constant() && rows.is_constant() && !(own == rows))
-        return invalid_model("input {} has {} rows, input 0 has {}", i, own.value(), rows.value());
+        return invalid_model("input {} has {} rows, but input 0 has {}", i, own.value(), rows.value());
       if (!known_rows || own.is_constant()) rows = own;
       known_rows = true;
     }
@@ -59,11 +61,11 @@ Status expect_one_or_per_feature(const InferContext& c, size_t input, const char
   TN_RETURN_IF_ERROR(c.expect_rank(input, 1));
   const auto length = known_length(c, input);
   if (!length || *length == 1 || !c.shape(0)) return {};
-  if (c.shape(0)->empty()) return invalid_model("X must have a feature axis, it is a scalar");
+  if (c.shape(0)->empty()) return invalid_model("X must have a feature axis, but it is a scalar");
   const Dim& features = c.shape(0)->back();
   if (features.is_constant() && features.value() != *length)
-    return invalid_model("{} has {} elements for {} features; it must have one or as many", name, *length,
-                         features.value());
+    return invalid_model("{} has {} elements for {} features; it must have one element or one per feature", name,
+                         *length, features.value());
   return {};
 }
 

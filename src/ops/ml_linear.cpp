@@ -30,9 +30,9 @@ Status infer_linear_classifier(InferContext& c) {
     const size_t count = static_cast<size_t>(classes.value());
     if (count == 0) return invalid_model("a classifier needs at least one row of coefficients");
     if (count == 1 && p.labels.size() != 0 && p.labels.size() != 2)
-      return invalid_model("a binary classifier has two class labels, {} are given", p.labels.size());
+      return invalid_model("a binary classifier needs two class labels, but {} are given", p.labels.size());
     if (count > 1 && p.labels.size() < count)
-      return invalid_model("{} class labels are given for {} classes", p.labels.size(), count);
+      return invalid_model("{} class labels are given, but there are {} classes", p.labels.size(), count);
     if (count == 1 && p.labels.size() == 2) classes = Dim(2);
   }
   out_classes(c, p.labels.dtype(), x, classes);

@@ -11,11 +11,11 @@ namespace {
 Status expect_map(const InferContext& c, TypeSet keys, TypeSet values, DType& key, DType& value) {
   const Type& type = c.in(0);
   if (type.kind == Type::Kind::Unknown) return {};
-  if (type.kind != Type::Kind::Map) return invalid_model("input 0 must be a map, it is {}", type.to_string());
+  if (type.kind != Type::Kind::Map) return invalid_model("input 0 must be a map, but it is {}", type.to_string());
   key = type.dtype;
   value = type.element ? type.element->dtype : DType::Undefined;
   const bool bad = (key != DType::Undefined && !keys.has(key)) || (value != DType::Undefined && !values.has(value));
-  if (bad) return invalid_model("input 0 is {}, a map that this op does not take", type.to_string());
+  if (bad) return invalid_model("input 0 is {}, a kind of map that this op does not accept", type.to_string());
   return {};
 }
 
@@ -42,7 +42,7 @@ Status infer_cast_map(InferContext& c) {
 Status infer_dict_vectorizer(InferContext& c) {
   const auto& p = c.params<DictVectorizerParams>();
   if (p.int64_vocabulary.empty() == p.string_vocabulary.empty())
-    return invalid_model("exactly one of int64_vocabulary and string_vocabulary must be given, and not be empty");
+    return invalid_model("exactly one of int64_vocabulary and string_vocabulary must be given and must not be empty");
   const DType wanted = p.string_vocabulary.empty() ? DType::Int64 : DType::String;
   DType key = DType::Undefined, value = DType::Undefined;
   TN_RETURN_IF_ERROR(
@@ -55,7 +55,8 @@ Status infer_zip_map(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, {DType::Float32}));
   const auto& p = c.params<ZipMapParams>();
   if (p.classlabels_int64s.empty() == p.classlabels_strings.empty())
-    return invalid_model("exactly one of classlabels_int64s and classlabels_strings must be given, and not be empty");
+    return invalid_model(
+        "exactly one of classlabels_int64s and classlabels_strings must be given and must not be empty");
   TN_ASSIGN_OR_RETURN(auto x, feature_rows(c));
   const size_t labels = p.classlabels_int64s.size() + p.classlabels_strings.size();
   TN_RETURN_IF_ERROR(expect_features(x, Dim(static_cast<int64_t>(labels)), "the class labels"));

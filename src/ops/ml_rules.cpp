@@ -20,12 +20,12 @@ Result<std::optional<FeatureRows>> feature_rows(const InferContext& c) {
   if (!shape) return std::optional<FeatureRows>();
   if (shape->size() == 1) return std::optional(FeatureRows{Dim(1), (*shape)[0]});
   if (shape->size() == 2) return std::optional(FeatureRows{(*shape)[0], (*shape)[1]});
-  return invalid_model("X must be [features] or [rows, features], it is {}", shape_text(*shape));
+  return invalid_model("X must be [features] or [rows, features], but its shape is {}", shape_text(*shape));
 }
 
 Status expect_features(const std::optional<FeatureRows>& x, const Dim& expected, const char* what) {
   if (!x || !x->features.is_constant() || !expected.is_constant() || x->features == expected) return {};
-  return invalid_model("X has {} features, {} are for {}", x->features.value(), what, expected.value());
+  return invalid_model("X has {} features, but {} need {}", x->features.value(), what, expected.value());
 }
 
 void out_rows(InferContext& c, size_t output, DType dtype, const std::optional<FeatureRows>& x, Dim columns) {
@@ -52,7 +52,7 @@ Status expect_length(const InferContext& c, size_t input, const char* name, int6
   TN_RETURN_IF_ERROR(c.expect_rank(input, 1));
   const auto known = known_length(c, input);
   if (!known || *known == length) return {};
-  return invalid_model("{} has {} elements, it needs {}", name, *known, length);
+  return invalid_model("{} has {} elements but needs {}", name, *known, length);
 }
 
 }  // namespace tenon

@@ -8,7 +8,8 @@ Status check_kernel(const SvmKernelParams& p) {
   if (p.kernel_type != "LINEAR" && p.kernel_type != "POLY" && p.kernel_type != "RBF" && p.kernel_type != "SIGMOID")
     return invalid_model("kernel_type is '{}'; it must be LINEAR, POLY, RBF or SIGMOID", p.kernel_type);
   if (!p.kernel_params.empty() && p.kernel_params.size() != 3)
-    return invalid_model("kernel_params has {} elements; it must have gamma, coef0 and degree", p.kernel_params.size());
+    return invalid_model("kernel_params has {} elements; it must have three: gamma, coef0 and degree",
+                         p.kernel_params.size());
   return {};
 }
 
@@ -30,22 +31,24 @@ Status expect_coefficients(const InferContext& c, int64_t rows, const Dim& colum
   if (!shape) return {};
   const bool same_columns = !columns.is_constant() || !(*shape)[1].is_constant() || (*shape)[1] == columns;
   if ((!(*shape)[0].is_constant() || (*shape)[0].value() == rows) && same_columns) return {};
-  return invalid_model("coefficients are {}, they must be {}", shape_text(*shape), shape_text({Dim(rows), columns}));
+  return invalid_model("the coefficients have the shape {}; it must be {}", shape_text(*shape),
+                       shape_text({Dim(rows), columns}));
 }
 
 Status check_one_vs_one(InferContext& c, const SvmClassifierParams& p) {
   const int64_t classes = static_cast<int64_t>(p.labels.size());
-  if (classes < 2) return invalid_model("support vectors separate at least two classes, there are {} labels", classes);
+  if (classes < 2) return invalid_model("at least two class labels are needed, but there are {}", classes);
   if (p.vectors_per_class.size() != p.labels.size())
-    return invalid_model("vectors_per_class has {} elements for {} classes", p.vectors_per_class.size(), classes);
+    return invalid_model("vectors_per_class has {} elements, but there are {} classes", p.vectors_per_class.size(),
+                         classes);
   Dim total(0);
   for (int64_t count : p.vectors_per_class) {
     if (count < 0) return invalid_model("vectors_per_class has the negative element {}", count);
     total = total + Dim(count);
   }
   if (c.shape(3) && (*c.shape(3))[0].is_constant() && !((*c.shape(3))[0] == total))
-    return invalid_model("vectors_per_class counts {} vectors, there are {} support vectors", total.to_string(),
-                         (*c.shape(3))[0].value());
+    return invalid_model("the elements of vectors_per_class add up to {}, but there are {} support vectors",
+                         total.to_string(), (*c.shape(3))[0].value());
   TN_RETURN_IF_ERROR(expect_coefficients(c, classes - 1, total));
   const int64_t pairs = classes * (classes - 1) / 2;
   TN_RETURN_IF_ERROR(expect_length(c, 2, "rho", pairs));
@@ -61,7 +64,7 @@ Status infer_svm_classifier(InferContext& c) {
   TN_RETURN_IF_ERROR(p.labels.check());
   TN_RETURN_IF_ERROR(check_kernel(p.kernel));
   if (p.labels.size() == 0) return invalid_model("classlabels_ints or classlabels_strings must be given");
-  if (p.labels.size() > 65535) return invalid_model("{} classes are more than the 65535 allowed", p.labels.size());
+  if (p.labels.size() > 65535) return invalid_model("there are {} classes; the limit is 65535", p.labels.size());
   std::optional<FeatureRows> x;
   TN_RETURN_IF_ERROR(check_inputs(c, x));
   const int64_t classes = static_cast<int64_t>(p.labels.size());

@@ -14,7 +14,7 @@ Status expect_floats(InferContext& c, size_t inputs) {
 Status expect_channels(InferContext& c) {
   const auto rank = c.rank(0);
   if (!rank || *rank >= 2) return {};
-  return invalid_model("input 0 must be [batch, channels, ...], it is {}", c.in(0).to_string());
+  return invalid_model("input 0 must be [batch, channels, ...], but it is {}", c.in(0).to_string());
 }
 
 // Per-channel statistics [C], or per activation [C, D1, ...] as old versions with spatial=0 have them.
@@ -29,16 +29,16 @@ Status check_batch_statistics(InferContext& c, size_t input) {
 
 Status infer_batch_normalization(InferContext& c) {
   TN_RETURN_IF_ERROR(expect_floats(c, 5));
-  if (c.rank(0) && *c.rank(0) < 1) return invalid_model("input 0 must have rank 1 or more, it is a scalar");
+  if (c.rank(0) && *c.rank(0) < 1) return invalid_model("input 0 must have rank 1 or more, but it is a scalar");
   for (size_t i = 1; i < 5; ++i) TN_RETURN_IF_ERROR(check_batch_statistics(c, i));
   for (size_t i = 2; i < 5; ++i) {
     if (!c.shape(1) || !c.shape(i)) continue;
     if (differ(*c.shape(1), *c.shape(i)))
-      return invalid_model("scale is {}, input {} is {}; they must have one shape", shape_text(*c.shape(1)), i,
+      return invalid_model("scale has the shape {}, but input {} has the shape {}", shape_text(*c.shape(1)), i,
                            shape_text(*c.shape(i)));
   }
   if (c.output_count() > 1 && !c.params<BatchNormalizationParams>().training_mode)
-    return invalid_model("running statistics are outputs of training_mode only");
+    return invalid_model("running statistics are only available as outputs with training_mode=1");
   c.out(0, c.in(0));
   for (size_t i = 1; i < c.output_count(); ++i) c.out(i, c.dtype(3), c.in(3).shape);
   return {};
@@ -65,12 +65,12 @@ Status infer_group_normalization(InferContext& c) {
   TN_RETURN_IF_ERROR(expect_floats(c, 3));
   TN_RETURN_IF_ERROR(expect_channels(c));
   TN_RETURN_IF_ERROR(check_stash_type(p.stash_type));
-  if (p.num_groups < 1) return invalid_model("num_groups is {}, it must be at least 1", p.num_groups);
+  if (p.num_groups < 1) return invalid_model("num_groups is {}; it must be at least 1", p.num_groups);
   c.out(0, c.in(0));
   if (!c.shape(0) || !(*c.shape(0))[1].is_constant()) return {};
   const int64_t channels = (*c.shape(0))[1].value();
   if (channels % p.num_groups != 0)
-    return invalid_model("{} channels are not divisible into {} groups", channels, p.num_groups);
+    return invalid_model("{} channels cannot be divided evenly into {} groups", channels, p.num_groups);
   for (size_t i = 1; i < 3; ++i) {
     TN_RETURN_IF_ERROR(c.expect_same_dtype(0, i));
     // Version 18 has one scale and bias per group.
@@ -129,14 +129,14 @@ Status infer_rms_normalization(InferContext& c) {
 
 Status infer_lp_normalization(InferContext& c) {
   const auto& p = c.params<LpNormalizationParams>();
-  if (p.p != 1 && p.p != 2) return invalid_model("p is {}, it must be 1 or 2", p.p);
+  if (p.p != 1 && p.p != 2) return invalid_model("p is {}; it must be 1 or 2", p.p);
   if (c.rank(0)) TN_RETURN_IF_ERROR(normalize_axis(p.axis, *c.rank(0)).status());
   return infer_same_as_input(c, kFloats);
 }
 
 Status infer_lrn(InferContext& c) {
   const auto& p = c.params<LRNParams>();
-  if (p.size < 1) return invalid_model("size is {}, it must be at least 1", p.size);
+  if (p.size < 1) return invalid_model("size is {}; it must be at least 1", p.size);
   TN_RETURN_IF_ERROR(expect_channels(c));
   return infer_same_as_input(c, kFloats);
 }

@@ -60,7 +60,7 @@ Params Params::of_op(OpId op, std::shared_ptr<const void> data) {
 
 void Params::refuse(const std::type_info& wanted) const {
   throw std::logic_error(
-      fmt::format("parameters of type {} are read as {}", type_ ? type_->name() : "none", wanted.name()));
+      fmt::format("parameters of type {} were read as type {}", type_ ? type_->name() : "none", wanted.name()));
 }
 
 }  // namespace tenon

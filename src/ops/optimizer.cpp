@@ -15,20 +15,20 @@ Status infer_optimizer(InferContext& c, size_t states) {
   TN_RETURN_IF_ERROR(c.expect_tensor(1, {DType::Int64}));
   for (size_t i : {0, 1})
     if (const Shape* s = c.shape(i); s && is_static(*s) && !element_count(*s).equals(1))
-      return invalid_model("input {} must be one number, it is {}", i, shape_text(*s));
+      return invalid_model("input {} must be one number, but its shape is {}", i, shape_text(*s));
   const size_t groups = 2 + states, tensors = c.input_count() - 2;
   if (tensors == 0 || tensors % groups != 0)
-    return invalid_model("{} tensors are given; there must be {} for each one that is optimized", tensors, groups);
+    return invalid_model("the node has {} tensors; it needs {} for each tensor to optimize", tensors, groups);
   const size_t n = tensors / groups;
   if (c.output_count() != n * (1 + states))
-    return invalid_model("{} outputs are named for {} optimized tensors; there must be {}", c.output_count(), n,
+    return invalid_model("the node has {} outputs for {} optimized tensors; it needs {}", c.output_count(), n,
                          n * (1 + states));
   for (size_t i = 0; i < tensors; ++i) {
     if (!c.has(2 + i)) return invalid_model("input {} is missing", 2 + i);
     TN_RETURN_IF_ERROR(c.expect_tensor(2 + i, kTrained));
     const auto merged = merge(c.in(2 + i % n), c.in(2 + i));
     if (!merged)
-      return invalid_model("input {} is {}, the tensor it belongs to is {}", 2 + i, c.in(2 + i).to_string(),
+      return invalid_model("input {} is {}, but the tensor it belongs to is {}", 2 + i, c.in(2 + i).to_string(),
                            c.in(2 + i % n).to_string());
   }
   for (size_t i = 0; i < n * (1 + states); ++i) c.out(i, c.in(2 + i % n));

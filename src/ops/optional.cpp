@@ -14,7 +14,8 @@ Status infer_optional(InferContext& c) {
     return {};
   }
   if (p.elem_type != DType::Undefined && !merge(p.element(), without_shape(c.in(0))))
-    return invalid_model("the attribute 'type' says {}, the input is {}", p.element().to_string(), c.in(0).to_string());
+    return invalid_model("the attribute 'type' is {}, but the input is {}", p.element().to_string(),
+                         c.in(0).to_string());
   c.out(0, Type::optional(c.in(0)));
   return {};
 }

@@ -22,17 +22,18 @@ Status check_bounds(InferContext& c, const FusedActivation& activation) {
   for (size_t i = kPackedLeast; i <= kPackedGreatest; ++i) {
     if (!c.has(i)) continue;
     if (activation.kind != ActivationKind::Clip)
-      return invalid_model("only the activation clip has bounds, not '{}'", choice_name(activation.kind));
+      return invalid_model("only the activation 'clip' has bounds, not '{}'", choice_name(activation.kind));
     if (c.shape(i) && differ(element_count(*c.shape(i)), Dim(1)))
-      return invalid_model("the bounds of clip are one element each, not {}", shape_text(*c.shape(i)));
+      return invalid_model("the bounds of 'clip' must have one element each, but their shape is {}",
+                           shape_text(*c.shape(i)));
   }
   return {};
 }
 
 Status check_groups(int64_t groups, const Dim& outputs) {
-  if (groups < 1) return invalid_model("there are {} groups, at least 1 is needed", groups);
+  if (groups < 1) return invalid_model("there are {} groups; there must be at least 1", groups);
   if (outputs.is_constant() && outputs.value() % groups != 0)
-    return invalid_model("{} outputs are not divisible into {} groups", outputs.value(), groups);
+    return invalid_model("{} outputs cannot be divided evenly into {} groups", outputs.value(), groups);
   return {};
 }
 
@@ -48,7 +49,7 @@ Status infer_pack_panels(InferContext& c) {
   const auto& p = c.params<PackPanelsParams>();
   const bool kn = p.source == WeightOrder::DepthFirst;
   if (kn && (p.groups != 1 || p.layout != PackedLayout::Panels))
-    return invalid_model("a matrix [K, N] is packed in one group of {}", choice_name(PackedLayout::Panels));
+    return invalid_model("a matrix [K, N] must be packed as one group of {}", choice_name(PackedLayout::Panels));
   TN_RETURN_IF_ERROR(check_floats(c));
   if (!c.shape(0)) {
     c.out(0, DType::Float32, std::nullopt);
@@ -56,7 +57,8 @@ Status infer_pack_panels(InferContext& c) {
   }
   const Shape& w = *c.shape(0);
   if (w.empty() || (kn && w.size() != 2))
-    return invalid_model("weights of shape {} cannot be packed from {}", shape_text(w), choice_name(p.source));
+    return invalid_model("weights of shape {} cannot be packed from the order {}", shape_text(w),
+                         choice_name(p.source));
   const Dim outputs = outputs_of(w, kn);
   const Dim depth = depth_of(w, kn);
   TN_RETURN_IF_ERROR(check_groups(p.groups, outputs));
@@ -75,10 +77,10 @@ Status infer_packed_matmul(InferContext& c) {
   TN_RETURN_IF_ERROR(check_bounds(c, p.activation));
   const size_t count = p.columns.size();
   if (count == 0 || c.output_count() > count || c.input_count() > packed_bias_input(count - 1) + (count == 1 ? 3 : 1))
-    return invalid_model("{} weights do not fit {} inputs and {} outputs", count, c.input_count(), c.output_count());
+    return invalid_model("{} weights do not match {} inputs and {} outputs", count, c.input_count(), c.output_count());
   for (size_t i = 0; i < count; ++i) {
     const int64_t n = p.columns[i];
-    if (n < 0 || p.k < 0) return invalid_model("a weight of {} x {} cannot exist", p.k, n);
+    if (n < 0 || p.k < 0) return invalid_model("a weight cannot have the size {} x {}", p.k, n);
     if (!c.has(packed_weight_input(i))) return invalid_model("packed weight {} is missing", i);
     TN_RETURN_IF_ERROR(expect_shape(c, packed_weight_input(i), "the packed weight",
                                     {Dim(1), panels_of(Dim(n)), Dim(p.k), Dim(kPanelWidth)}));
@@ -86,7 +88,7 @@ Status infer_packed_matmul(InferContext& c) {
   }
   const Shape* x = c.shape(0) ? &*c.shape(0) : nullptr;
   if (x && (x->empty() || differ(x->back(), Dim(p.k))))
-    return invalid_model("the input {} must end in {} elements", shape_text(*x), p.k);
+    return invalid_model("the last extent of the input {} must be {}", shape_text(*x), p.k);
   for (size_t i = 0; i < c.output_count(); ++i) {
     if (!x) {
       c.out(i, DType::Float32, std::nullopt);
@@ -103,10 +105,11 @@ Status infer_packed_matmul(InferContext& c) {
 Result<Shape> packed_conv_shape(const PackedConvParams& p, const Dim& input_channels) {
   const Dim group(p.conv.group), outputs(p.output_channels);
   const auto taps = checked_product(p.conv.window.kernel_shape);
-  if (!taps) return invalid_model("a kernel of this shape is too large");
+  if (!taps) return invalid_model("the kernel is too large");
   if (p.layout == PackedLayout::Depthwise) {
     if (differ(input_channels, group))
-      return invalid_model("{} channels in {} groups are not depthwise", input_channels.to_string(), p.conv.group);
+      return invalid_model("{} channels in {} groups are not a depthwise convolution", input_channels.to_string(),
+                           p.conv.group);
     return Shape{panels_of(outputs), Dim(*taps), Dim(kPanelWidth)};
   }
   const Dim depth = floor_div(input_channels, group) * Dim(*taps);
@@ -117,7 +120,8 @@ Status infer_packed_conv(InferContext& c) {
   const auto& p = c.params<PackedConvParams>();
   TN_RETURN_IF_ERROR(check_floats(c));
   TN_RETURN_IF_ERROR(check_bounds(c, p.activation));
-  if (p.output_channels < 0) return invalid_model("'output_channels' is {}", p.output_channels);
+  if (p.output_channels < 0)
+    return invalid_model("'output_channels' is {}; it must not be negative", p.output_channels);
   TN_RETURN_IF_ERROR(check_groups(p.conv.group, Dim(p.output_channels)));
   TN_RETURN_IF_ERROR(expect_shape(c, 2, "the bias", {Dim(p.output_channels)}));
   if (!c.shape(0)) {
@@ -126,7 +130,7 @@ Status infer_packed_conv(InferContext& c) {
   }
   const Shape& x = *c.shape(0);
   if (x.size() < 3 || x.size() > 5)
-    return unsupported("a packed convolution has 1 to 3 spatial axes, the input is {}", shape_text(x));
+    return unsupported("a packed convolution has 1 to 3 spatial axes, but the shape of the input is {}", shape_text(x));
   TN_RETURN_IF_ERROR(check_groups(p.conv.group, x[1]));
   TN_ASSIGN_OR_RETURN(Window window, make_window(p.conv.window, x.size() - 2));
   TN_ASSIGN_OR_RETURN(Shape packed, packed_conv_shape(p, x[1]));

@@ -13,7 +13,7 @@ Result<Dim> padded_extent(const Dim& extent, const Dim& begin, const Dim& end, b
   if (extent.is_constant() && begin.is_constant() && end.is_constant()) {
     const Dim kept = extent + min(begin, Dim(0)) + min(end, Dim(0));
     if (kept.is_invalid() || kept.value() < 0)
-      return invalid_model("the pads {} and {} crop more than the extent {}", begin.value(), end.value(),
+      return invalid_model("the pads {} and {} remove more than the extent {}", begin.value(), end.value(),
                            extent.value());
     if (kept.equals(0) && repeats_data && (begin.value() > 0 || end.value() > 0))
       return invalid_model("an empty axis can only be padded with a constant");
@@ -28,10 +28,10 @@ Status infer_pad(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_same_dtype(0, 2));
   TN_RETURN_IF_ERROR(c.expect_tensor(3, kIndex));
   if (c.shape(2) && !element_count(*c.shape(2)).equals(1) && element_count(*c.shape(2)).is_constant())
-    return invalid_model("the padding value must be one element, it is {}", c.in(2).to_string());
+    return invalid_model("the padding value must be one element, but it is {}", c.in(2).to_string());
   const std::string& mode = c.params<PadParams>().mode;
   if (mode != "constant" && mode != "reflect" && mode != "edge" && mode != "wrap")
-    return invalid_model("mode '{}' is none of constant, reflect, edge, wrap", mode);
+    return invalid_model("mode is '{}'; it must be 'constant', 'reflect', 'edge' or 'wrap'", mode);
   const Shape* shape = c.shape(0);
   if (!shape) {
     c.out(0, c.dtype(0), std::nullopt);
@@ -53,7 +53,7 @@ Status infer_pad(InferContext& c) {
     return {};
   }
   if (pads->size() != 2 * axes.size())
-    return invalid_model("{} pads are given for {} axes, which need {}", pads->size(), axes.size(), 2 * axes.size());
+    return invalid_model("there are {} pads for {} axes; there must be {}", pads->size(), axes.size(), 2 * axes.size());
   Shape result = *shape;
   for (size_t i = 0; i < axes.size(); ++i) {
     Dim& extent = result[static_cast<size_t>(axes[i] < 0 ? axes[i] + rank : axes[i])];
@@ -81,7 +81,7 @@ Status infer_center_crop_pad(InferContext& c) {
   }
   auto target = c.values(1);
   if (target && target->size() != axes.size())
-    return invalid_model("{} extents are given for {} axes", target->size(), axes.size());
+    return invalid_model("there are {} extents for {} axes", target->size(), axes.size());
   Shape result = *shape;
   for (size_t i = 0; i < axes.size(); ++i)
     result[static_cast<size_t>(axes[i] < 0 ? axes[i] + rank : axes[i])] = target ? (*target)[i] : c.fresh_symbol();

@@ -179,7 +179,7 @@ class TextWriter final : public FieldVisitor {
   void add_list(const char* name, const std::vector<T>& v) {
     std::string text = "[";
     for (size_t i = 0; i < v.size() && i < 16; ++i) text += fmt::format("{}{}", i ? ", " : "", v[i]);
-    add(name, text + (v.size() > 16 ? fmt::format(", ... {} in all]", v.size()) : "]"));
+    add(name, text + (v.size() > 16 ? fmt::format(", ... {} in total]", v.size()) : "]"));
   }
 };
 

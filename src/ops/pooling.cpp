@@ -7,7 +7,7 @@ namespace {
 Status expect_spatial(InferContext& c, size_t i, int64_t least_rank = 3) {
   const auto rank = c.rank(i);
   if (!rank || *rank >= least_rank) return {};
-  return invalid_model("input {} must be [batch, channels, spatial...], it is {}", i, c.in(i).to_string());
+  return invalid_model("input {} must be [batch, channels, spatial...], but it is {}", i, c.in(i).to_string());
 }
 
 // A window over input 0; every output has the pooled shape.
@@ -33,13 +33,13 @@ Status infer_average_pool(InferContext& c) {
 Status infer_max_pool(InferContext& c) {
   const auto& p = c.params<MaxPoolParams>();
   if (p.storage_order != 0 && p.storage_order != 1)
-    return invalid_model("storage_order is {}, it must be 0 or 1", p.storage_order);
+    return invalid_model("storage_order is {}; it must be 0 or 1", p.storage_order);
   return infer_pool(c, kFloats | TypeSet{DType::Int8, DType::UInt8}, p.window, p.ceil_mode);
 }
 
 Status check_norm(float p) {
   if (p > 0) return {};
-  return invalid_model("p is {}, it must be positive", p);
+  return invalid_model("p is {}; it must be positive", p);
 }
 
 Status infer_lp_pool(InferContext& c) {
@@ -74,7 +74,7 @@ Status infer_max_unpool(InferContext& c) {
   TN_RETURN_IF_ERROR(expect_spatial(c, 0));
   const Shape *x = c.shape(0), *indices = c.shape(1);
   if (x && indices && is_static(*x) && is_static(*indices) && *x != *indices)
-    return invalid_model("values {} and indices {} must have one shape", shape_text(*x), shape_text(*indices));
+    return invalid_model("values {} and indices {} must have the same shape", shape_text(*x), shape_text(*indices));
   if (!x) {
     c.out(0, c.dtype(0), std::nullopt);
     return {};
@@ -83,11 +83,11 @@ Status infer_max_unpool(InferContext& c) {
   if (c.has(2)) {
     auto wanted = c.values(2);
     if (wanted && wanted->size() != x->size())
-      return invalid_model("output_shape has {} entries for a tensor of rank {}", wanted->size(), x->size());
+      return invalid_model("output_shape has {} entries, but the tensor has rank {}", wanted->size(), x->size());
     for (size_t i = 0; wanted && i < shape.size(); ++i)
       if ((*wanted)[i].is_constant() && shape[i].is_constant() && (*wanted)[i].value() < shape[i].value())
-        return invalid_model("output_shape {} is smaller than {}, which the pooling implies", shape_text(*wanted),
-                             shape_text(shape));
+        return invalid_model("output_shape {} is smaller than {}, the shape that the pooling implies",
+                             shape_text(*wanted), shape_text(shape));
     shape = wanted ? Shape(std::move(*wanted)) : c.fresh_shape(x->size());
   }
   c.out(0, c.dtype(0), std::move(shape));
@@ -105,7 +105,8 @@ Result<Shape> unpooled_shape(const MaxUnpoolParams& p, const Shape& pooled) {
   }
   for (const Dim& d : shape)
     if (d.is_invalid() || (d.is_constant() && d.value() < 0))
-      return invalid_model("{} cannot have been pooled with these attributes", shape_text(pooled));
+      return invalid_model("a tensor of shape {} cannot be the result of pooling with these attributes",
+                           shape_text(pooled));
   return shape;
 }
 

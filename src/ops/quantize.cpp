@@ -15,12 +15,13 @@ constexpr TypeSet kScales = kFloats | TypeSet{DType::Float8E8M0, DType::Int32};
 // Per block: the scale has the input's shape, with one entry per block along the axis.
 Status check_blocks(const Shape& x, const Shape& scale, int64_t axis, int64_t block_size) {
   if (scale.size() != x.size())
-    return invalid_model("blocks of {} need a scale of rank {}, it is {}", block_size, x.size(), shape_text(scale));
+    return invalid_model("blocks of {} elements need a scale of rank {}, but its shape is {}", block_size, x.size(),
+                         shape_text(scale));
   for (size_t i = 0; i < x.size(); ++i) {
     const Dim wanted = static_cast<int64_t>(i) == axis ? ceil_div(x[i], Dim(block_size)) : x[i];
     if (wanted.is_constant() && scale[i].is_constant() && !(wanted == scale[i]))
-      return invalid_model("the scale {} does not fit the input {} with blocks of {} along axis {}", shape_text(scale),
-                           shape_text(x), block_size, axis);
+      return invalid_model("a scale of shape {} does not match an input of shape {} with blocks of {} along axis {}",
+                           shape_text(scale), shape_text(x), block_size, axis);
   }
   return {};
 }
@@ -31,10 +32,11 @@ Status check_granularity(InferContext& c, int64_t axis, int64_t block_size) {
   const Shape *x = c.shape(0), *scale = c.shape(1), *zero = c.shape(2);
   if (scale && zero && !merge(Type::tensor(DType::Undefined, *scale), Type::tensor(DType::Undefined, *zero)) &&
       !(element_count(*scale).equals(1) && element_count(*zero).equals(1)))
-    return invalid_model("scale {} and zero point {} must have one shape", shape_text(*scale), shape_text(*zero));
+    return invalid_model("the scale has the shape {} and the zero point has the shape {}; they must be the same",
+                         shape_text(*scale), shape_text(*zero));
   if (!x || !scale || element_count(*scale).equals(1)) return {};
   const auto rank = static_cast<int64_t>(x->size());
-  if (rank == 0) return invalid_model("a scalar has one scale, not {}", shape_text(*scale));
+  if (rank == 0) return invalid_model("a scalar needs one scale, but the shape of the scale is {}", shape_text(*scale));
   if (block_size > 0 || rank > 1) {
     TN_ASSIGN_OR_RETURN(axis, normalize_axis(axis, rank));
   } else {
@@ -43,8 +45,9 @@ Status check_granularity(InferContext& c, int64_t axis, int64_t block_size) {
   if (block_size > 0) return check_blocks(*x, *scale, axis, block_size);
   const Dim& extent = (*x)[static_cast<size_t>(axis)];
   if (scale->size() != 1 || (extent.is_constant() && (*scale)[0].is_constant() && !(extent == (*scale)[0])))
-    return invalid_model("the scale {} must be a scalar or have one entry for each of the {} positions along axis {}",
-                         shape_text(*scale), extent.to_string(), axis);
+    return invalid_model(
+        "the scale has the shape {}; it must be a scalar or have one entry for each of the {} positions along axis {}",
+        shape_text(*scale), extent.to_string(), axis);
   return {};
 }
 
@@ -56,16 +59,17 @@ Status infer_quantize(InferContext& c) {
   DType out = params.output_dtype;
   if (c.has(2)) {
     if (out != DType::Undefined && c.dtype(2) != DType::Undefined && out != c.dtype(2))
-      return invalid_model("attribute 'output_dtype' is {}, the zero point is {}", dtype_name(out),
+      return invalid_model("attribute 'output_dtype' is {}, but the zero point is {}", dtype_name(out),
                            dtype_name(c.dtype(2)));
     out = c.dtype(2);
   } else if (out == DType::Undefined) {
     out = DType::UInt8;
   }
   if (out != DType::Undefined && !kQuantized.has(out))
-    return invalid_model("attribute 'output_dtype' is {}; allowed are {}", dtype_name(out), kQuantized.to_string());
+    return invalid_model("attribute 'output_dtype' is {}; the allowed types are {}", dtype_name(out),
+                         kQuantized.to_string());
   if (params.precision != DType::Undefined && !kFloats.has(params.precision))
-    return invalid_model("attribute 'precision' is {}; allowed are {}", dtype_name(params.precision),
+    return invalid_model("attribute 'precision' is {}; the allowed types are {}", dtype_name(params.precision),
                          kFloats.to_string());
   TN_RETURN_IF_ERROR(check_granularity(c, params.axis, params.block_size));
   c.out(0, out, c.in(0).shape);
@@ -79,7 +83,7 @@ Status infer_dequantize(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_same_dtype(0, 2));
   DType out = params.output_dtype == DType::Undefined ? c.dtype(1) : params.output_dtype;
   if (out != DType::Undefined && !kFloats.has(out))
-    return invalid_model("the output would be {}; allowed are {}", dtype_name(out), kFloats.to_string());
+    return invalid_model("the output would be {}; the allowed types are {}", dtype_name(out), kFloats.to_string());
   TN_RETURN_IF_ERROR(check_granularity(c, params.axis, params.block_size));
   c.out(0, out, c.in(0).shape);
   return {};

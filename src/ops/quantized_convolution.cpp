@@ -11,7 +11,7 @@ constexpr TypeSet kBytes{DType::Int8, DType::UInt8};
 Status expect_one(const InferContext& c, size_t i, const char* what) {
   const Shape* s = c.shape(i);
   if (!s || !is_static(*s) || element_count(*s).equals(1)) return {};
-  return invalid_model("{} must be one number, it is {}", what, shape_text(*s));
+  return invalid_model("{} must be one number, but its shape is {}", what, shape_text(*s));
 }
 
 // One number, or one for each output channel of the weights.

@@ -24,8 +24,8 @@ Status check_granularity(const InferContext& c, size_t matrix, size_t parameter,
   const auto joined = broadcast(given, fits);
   const bool open = !is_static(given) || !is_static(fits);
   if (joined.ok() && joined->size() == fits.size() && (open || *joined == fits)) return {};
-  return invalid_model("input {} is {}; for {} it must be one number or one for each {}", parameter, shape_text(*p),
-                       shape_text(*m), per_row ? "row" : "column");
+  return invalid_model("input {} has the shape {}; for a matrix of shape {} it must be one number or one per {}",
+                       parameter, shape_text(*p), shape_text(*m), per_row ? "row" : "column");
 }
 
 Status infer_product(InferContext& c, size_t a, size_t b, DType out) {
@@ -59,7 +59,7 @@ Status infer_qlinear_matmul(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(7, kQuantized));
   for (size_t i : {6, 7})
     if (const Shape* s = c.shape(i); s && is_static(*s) && !element_count(*s).equals(1))
-      return invalid_model("input {} must be one number, it is {}", i, shape_text(*s));
+      return invalid_model("input {} must be one number, but its shape is {}", i, shape_text(*s));
   return infer_product(c, 0, 3, c.dtype(7));
 }
 

@@ -15,7 +15,7 @@ OpDef random_op(int inputs, Status (*infer)(InferContext&)) {
 
 Status expect_dtype(DType dtype, TypeSet allowed) {
   if (dtype == DType::Undefined || allowed.has(dtype)) return {};
-  return invalid_model("the output would be {}; allowed are {}", dtype_name(dtype), allowed.to_string());
+  return invalid_model("the output would be {}; the allowed types are {}", dtype_name(dtype), allowed.to_string());
 }
 
 template <class P>
@@ -24,7 +24,7 @@ Status infer_random(InferContext& c) {
   TN_RETURN_IF_ERROR(expect_dtype(params.dtype, kFloats));
   Shape shape;
   for (int64_t extent : params.shape) {
-    if (extent < 0) return invalid_model("attribute 'shape' holds {}", extent);
+    if (extent < 0) return invalid_model("attribute 'shape' contains {}; extents must not be negative", extent);
     shape.emplace_back(extent);
   }
   c.out(0, params.dtype == DType::Undefined ? DType::Float32 : params.dtype, std::move(shape));
@@ -53,7 +53,8 @@ Status infer_multinomial(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kFloats));
   TN_RETURN_IF_ERROR(c.expect_rank(0, 2));
   if (!kIndex.has(params.dtype)) return invalid_model("attribute 'dtype' must be one of {}", kIndex.to_string());
-  if (params.sample_size < 0) return invalid_model("attribute 'sample_size' is {}", params.sample_size);
+  if (params.sample_size < 0)
+    return invalid_model("attribute 'sample_size' is {}; it must not be negative", params.sample_size);
   const Dim batch = c.shape(0) ? (*c.shape(0))[0] : c.fresh_symbol();
   c.out(0, params.dtype, Shape{batch, Dim(params.sample_size)});
   return {};
@@ -65,7 +66,8 @@ Status infer_dropout(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(2, kBool));
   for (size_t i : {1, 2})
     if (const Shape* s = c.shape(i); s && is_static(*s) && !element_count(*s).equals(1))
-      return invalid_model("{} must be one value, it is {}", i == 1 ? "ratio" : "training_mode", shape_text(*s));
+      return invalid_model("{} must be one value, but its shape is {}", i == 1 ? "ratio" : "training_mode",
+                           shape_text(*s));
   c.out(1, DType::Bool, c.in(0).shape);
   return {};
 }

@@ -12,17 +12,17 @@ struct Sizes {
 };
 
 Result<Sizes> find_sizes(InferContext& c, const RecurrentParams& p) {
-  if (p.layout != 0 && p.layout != 1) return invalid_model("layout is {}, it must be 0 or 1", p.layout);
-  if (p.clip && !(*p.clip >= 0)) return invalid_model("clip is {}, it must not be negative", *p.clip);
+  if (p.layout != 0 && p.layout != 1) return invalid_model("layout is {}; it must be 0 or 1", p.layout);
+  if (p.clip && !(*p.clip >= 0)) return invalid_model("clip is {}; it must not be negative", *p.clip);
   if (p.hidden_size && *p.hidden_size < 1)
-    return invalid_model("hidden_size is {}, it must be positive", *p.hidden_size);
+    return invalid_model("hidden_size is {}; it must be positive", *p.hidden_size);
   TN_RETURN_IF_ERROR(c.expect_rank(0, 3));
   TN_RETURN_IF_ERROR(c.expect_rank(2, 3));
   TN_ASSIGN_OR_RETURN(int64_t directions, direction_count(p));
   const Shape x = c.shape(0) ? *c.shape(0) : c.fresh_shape(3);
   const Dim hidden = c.shape(2) ? (*c.shape(2))[2] : p.hidden_size ? Dim(*p.hidden_size) : c.fresh_symbol();
   if (p.hidden_size && hidden.is_constant() && !hidden.equals(*p.hidden_size))
-    return invalid_model("hidden_size is {}, R has the shape {}", *p.hidden_size, shape_text(*c.shape(2)));
+    return invalid_model("hidden_size is {}, but R has the shape {}", *p.hidden_size, shape_text(*c.shape(2)));
   return Sizes{x[p.layout == 0 ? 0 : 1], x[p.layout == 0 ? 1 : 0], x[2], hidden, Dim(directions)};
 }
 

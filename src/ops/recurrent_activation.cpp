@@ -37,7 +37,7 @@ Result<NamedActivation> find_activation(std::string name) {
   std::ranges::transform(name, name.begin(), [](unsigned char ch) { return static_cast<char>(std::tolower(ch)); });
   for (const NamedActivation& known : kActivations)
     if (known.name == name) return known;
-  return invalid_model("the activation '{}' is not known", name);
+  return invalid_model("unknown activation '{}'", name);
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ Result<int64_t> direction_count(const RecurrentParams& p) {
   if (p.direction == "bidirectional") return 2;
   // Version 1 of GRU spells its default without the first r.
   if (p.direction == "forward" || p.direction == "reverse" || p.direction == "foward") return 1;
-  return invalid_model("direction '{}' is none of forward, reverse and bidirectional", p.direction);
+  return invalid_model("direction is '{}'; it must be 'forward', 'reverse' or 'bidirectional'", p.direction);
 }
 
 Result<std::vector<RecurrentActivation>> recurrent_activations(const RecurrentParams& p,
@@ -59,9 +59,9 @@ Result<std::vector<RecurrentActivation>> recurrent_activations(const RecurrentPa
   // RNN declares two default activations and uses one for each direction there is.
   if (names.size() > needed && std::ranges::equal(names, std::vector<std::string>{"Tanh", "Tanh"}))
     names.resize(needed);
-  if (names.size() != needed) return invalid_model("'activations' has {} entries, {} are needed", names.size(), needed);
+  if (names.size() != needed) return invalid_model("'activations' has {} entries but needs {}", names.size(), needed);
   if (p.activation_alpha.size() > needed || p.activation_beta.size() > needed)
-    return invalid_model("{} alpha and {} beta values are given for {} activations", p.activation_alpha.size(),
+    return invalid_model("there are {} alpha and {} beta values for {} activations", p.activation_alpha.size(),
                          p.activation_beta.size(), needed);
   std::vector<RecurrentActivation> result;
   size_t alpha = 0, beta = 0;

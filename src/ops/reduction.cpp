@@ -36,7 +36,7 @@ Status infer_reduction(InferContext& c, TypeSet allowed, FoldAll fold = nullptr)
     // An axis may be named twice, but nobody needs more than there can be.
     if (const Shape* s = c.shape(1);
         s && c.shape(0) && is_static(*s) && element_count(*s).value() > static_cast<int64_t>(kMaxRank))
-      return invalid_model("{} axes are given for an input of rank {}", element_count(*s).value(), c.shape(0)->size());
+      return invalid_model("there are {} axes for an input of rank {}", element_count(*s).value(), c.shape(0)->size());
     auto known = c.ints(1);
     if (!known) return infer_unknown_axes(c), Status();
     axes = std::move(*known);

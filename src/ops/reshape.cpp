@@ -14,16 +14,16 @@ Result<Shape> resolve_target(const Shape* input, const std::vector<Dim>& target,
     Dim d = target[i];
     if (d.equals(0) && !allow_zero) {
       if (input && i >= input->size())
-        return invalid_model("the target {} copies dimension {} of an input of rank {}", shape_text(target), i,
+        return invalid_model("the target shape {} copies dimension {} of an input of rank {}", shape_text(target), i,
                              input->size());
       d = input ? (*input)[i] : Dim::invalid();
     } else if (d.equals(-1)) {
-      if (inferred) return invalid_model("the target {} has more than one -1", shape_text(target));
+      if (inferred) return invalid_model("the target shape {} has more than one -1", shape_text(target));
       inferred = i;
     } else if (d.is_invalid()) {
-      return invalid_model("dimension {} of the target overflows", i);
+      return invalid_model("dimension {} of the target shape is too large", i);
     } else if (d.is_constant() && d.value() < 0) {
-      return invalid_model("the target {} has a negative dimension", shape_text(target));
+      return invalid_model("the target shape {} has a negative dimension", shape_text(target));
     }
     result.push_back(d);
   }
@@ -32,7 +32,8 @@ Result<Shape> resolve_target(const Shape* input, const std::vector<Dim>& target,
   Dim others(1);
   for (size_t i = 0; i < result.size(); ++i)
     if (i != *inferred) others = others * result[i];
-  if (others.equals(0)) return invalid_model("-1 is ambiguous when another dimension of {} is 0", shape_text(target));
+  if (others.equals(0))
+    return invalid_model("-1 is ambiguous because another dimension of the target shape {} is 0", shape_text(target));
   if (total.is_constant() && others.is_constant() && total.value() % others.value() != 0)
     return invalid_model("{} elements cannot be reshaped to {}", total.value(), shape_text(target));
   result[*inferred] = floor_div(total, others);
@@ -60,7 +61,7 @@ Status infer_reshape(InferContext& c) {
     for (Dim& d : shape)
       if (d.is_invalid() || d.equals(-1)) d = c.fresh_symbol();
   if (c.shape(0) && is_static(*c.shape(0)) && is_static(shape) && !(element_count(*c.shape(0)) == element_count(shape)))
-    return invalid_model("{} cannot be reshaped to {}: they hold {} and {} elements", shape_text(*c.shape(0)),
+    return invalid_model("{} cannot be reshaped to {}: the shapes have {} and {} elements", shape_text(*c.shape(0)),
                          shape_text(shape), count_text(*c.shape(0)), count_text(shape));
   c.out(0, c.dtype(0), std::move(shape));
   if (auto known = c.propagated(0)) c.out_values(0, std::move(*known));

@@ -25,22 +25,22 @@ bool is_one_of(const std::string& text, std::initializer_list<const char*> allow
 
 Status check_params(const ResizeParams& p) {
   if (!is_one_of(p.mode, {"nearest", "linear", "cubic"}))
-    return invalid_model("mode '{}' is none of nearest, linear, cubic", p.mode);
+    return invalid_model("mode is '{}'; it must be 'nearest', 'linear' or 'cubic'", p.mode);
   if (!is_one_of(p.nearest_mode, {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", "old"}))
-    return invalid_model("nearest_mode '{}' is not known", p.nearest_mode);
+    return invalid_model("unknown nearest_mode '{}'", p.nearest_mode);
   if (!is_one_of(p.coordinate_transformation_mode,
                  {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
                   "tf_crop_and_resize", "tf_half_pixel_for_nn"}))
-    return invalid_model("coordinate_transformation_mode '{}' is not known", p.coordinate_transformation_mode);
+    return invalid_model("unknown coordinate_transformation_mode '{}'", p.coordinate_transformation_mode);
   if (!is_one_of(p.keep_aspect_ratio_policy, {"stretch", "not_larger", "not_smaller"}))
-    return invalid_model("keep_aspect_ratio_policy '{}' is none of stretch, not_larger, not_smaller",
+    return invalid_model("keep_aspect_ratio_policy is '{}'; it must be 'stretch', 'not_larger' or 'not_smaller'",
                          p.keep_aspect_ratio_policy);
   return {};
 }
 
 Status check_count(size_t given, size_t needed, const char* what) {
   if (given == needed) return {};
-  return invalid_model("{} has {} entries for {} axes", what, given, needed);
+  return invalid_model("{} has {} entries, but {} are needed", what, given, needed);
 }
 
 Status set_extent(AxisResize& axis, double extent) {
@@ -82,7 +82,7 @@ Result<std::vector<AxisResize>> plan_resize(const ResizeParams& p, std::span<con
   }
   TN_RETURN_IF_ERROR(check_count(scales.size(), axes.size(), "scales"));
   for (size_t i = 0; i < axes.size(); ++i) {
-    if (!(scales[i] > 0)) return invalid_model("the scale {} is not positive", scales[i]);
+    if (!(scales[i] > 0)) return invalid_model("the scale is {}; it must be positive", scales[i]);
     AxisResize& axis = plan[static_cast<size_t>(axes[i])];
     axis.scale = scales[i];
     // In float, as exporters compute the extents that later nodes rely on.
@@ -161,7 +161,8 @@ Status infer_resize(InferContext& c) {
   const int64_t rank = static_cast<int64_t>(shape->size());
   if (p.axes) TN_RETURN_IF_ERROR(normalize_axes(*p.axes, rank).status());
   if (p.coordinate_transformation_mode == "tf_crop_and_resize") {
-    if (!is_given(c, 1)) return invalid_model("tf_crop_and_resize needs a region (input 1)");
+    if (!is_given(c, 1))
+      return invalid_model("the coordinate_transformation_mode 'tf_crop_and_resize' needs a region (input 1)");
     const Dim count = c.shape(1) ? element_count(*c.shape(1)) : c.fresh_symbol();
     const size_t needed = 2 * (p.axes ? p.axes->size() : shape->size());
     if (count.is_constant()) TN_RETURN_IF_ERROR(check_count(static_cast<size_t>(count.value()), needed, "roi"));

@@ -9,7 +9,7 @@ namespace {
 Status check_reduction(const InferContext& c, const std::string& reduction) {
   if (reduction == "none") return {};
   if (reduction != "add" && reduction != "mul" && reduction != "max" && reduction != "min")
-    return invalid_model("reduction '{}' is none of none, add, mul, max, min", reduction);
+    return invalid_model("reduction is '{}'; it must be 'none', 'add', 'mul', 'max' or 'min'", reduction);
   return c.expect_tensor(0, kNumbers);
 }
 
@@ -36,12 +36,13 @@ Status infer_scatter_elements(InferContext& c) {
   TN_ASSIGN_OR_RETURN(int64_t axis, normalize_axis(p.axis, rank));
   for (const Shape* s : {indices, updates})
     if (s && s->size() != data->size())
-      return invalid_model("data has rank {}, indices or updates have rank {}", rank, s->size());
+      return invalid_model("data has rank {}, but indices or updates have rank {}", rank, s->size());
   for (size_t i = 0; indices && i < data->size(); ++i) {
     if (updates) TN_RETURN_IF_ERROR(check_equal((*indices)[i], (*updates)[i], "indices and updates", i));
     const Dim &d = (*data)[i], &x = (*indices)[i];
     if (static_cast<int64_t>(i) != axis && d.is_constant() && x.is_constant() && x.value() > d.value())
-      return invalid_model("indices {} reach beyond data {} on axis {}", shape_text(*indices), shape_text(*data), i);
+      return invalid_model("indices of shape {} exceed data of shape {} on axis {}", shape_text(*indices),
+                           shape_text(*data), i);
   }
   return {};
 }
@@ -55,14 +56,15 @@ Status infer_scatter_nd(InferContext& c) {
   if (!data || !indices || !indices->back().is_constant()) return {};
   const int64_t depth = indices->back().value(), rank = static_cast<int64_t>(data->size());
   if (depth < 0 || depth > rank)
-    return invalid_model("indices of {} coordinates do not fit data of rank {}", depth, rank);
+    return invalid_model("indices with {} coordinates do not match data of rank {}", depth, rank);
   if (!updates) return {};
   Shape expected(indices->begin(), indices->end() - 1);
   expected.insert(expected.end(), data->begin() + depth, data->end());
   if (expected.size() != updates->size())
-    return invalid_model("updates must be {}, they are {}", shape_text(expected), shape_text(*updates));
+    return invalid_model("updates must have the shape {}, but their shape is {}", shape_text(expected),
+                         shape_text(*updates));
   for (size_t i = 0; i < expected.size(); ++i)
-    TN_RETURN_IF_ERROR(check_equal(expected[i], (*updates)[i], "the expected and the given updates", i));
+    TN_RETURN_IF_ERROR(check_equal(expected[i], (*updates)[i], "the expected shape and the shape of updates", i));
   return {};
 }
 
@@ -74,20 +76,21 @@ Status infer_tensor_scatter(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_rank(2, 1));
   const auto& p = c.params<TensorScatterParams>();
   if (p.mode != "linear" && p.mode != "circular")
-    return invalid_model("mode '{}' is neither linear nor circular", p.mode);
+    return invalid_model("mode is '{}'; it must be 'linear' or 'circular'", p.mode);
   const Shape *cache = c.shape(0), *update = c.shape(1);
   c.out(0, c.in(0));
   if (!cache || !update) return {};
   if (cache->size() != update->size())
-    return invalid_model("the cache {} and the update {} differ in rank", shape_text(*cache), shape_text(*update));
+    return invalid_model("the cache {} and the update {} have different ranks", shape_text(*cache),
+                         shape_text(*update));
   TN_ASSIGN_OR_RETURN(int64_t axis, normalize_axis(p.axis, static_cast<int64_t>(cache->size())));
-  if (axis == 0) return invalid_model("axis 0 is the batch and cannot be the sequence");
+  if (axis == 0) return invalid_model("axis 0 is the batch, so it cannot be the sequence axis");
   for (size_t i = 0; i < cache->size(); ++i) {
     const Dim &d = (*cache)[i], &u = (*update)[i];
     if (static_cast<int64_t>(i) != axis) {
       TN_RETURN_IF_ERROR(check_equal(d, u, "cache and update", i));
     } else if (d.is_constant() && u.is_constant() && u.value() > d.value()) {
-      return invalid_model("an update of {} steps does not fit a cache of {}", u.value(), d.value());
+      return invalid_model("an update of {} steps does not fit into a cache of {}", u.value(), d.value());
     }
   }
   if (c.shape(2)) TN_RETURN_IF_ERROR(check_equal((*cache)[0], (*c.shape(2))[0], "the batch and write_indices", 0));

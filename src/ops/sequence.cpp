@@ -13,13 +13,13 @@ constexpr TypeSet kWholeByteTypes = kNumbers | kBool | kComplex | kStrings;
 Status expect_sequence(const InferContext& c, size_t i) {
   const Type& type = c.in(i);
   if (type.kind == Type::Kind::Unknown || type.kind == Type::Kind::Sequence) return {};
-  return invalid_model("input {} must be a sequence, it is {}", i, type.to_string());
+  return invalid_model("input {} must be a sequence, but it is {}", i, type.to_string());
 }
 
 Status expect_position(const InferContext& c, size_t i) {
   TN_RETURN_IF_ERROR(c.expect_tensor(i, kIndex));
   if (c.shape(i) && is_static(*c.shape(i)) && !element_count(*c.shape(i)).equals(1))
-    return invalid_model("the position must be one integer, it is {}", c.in(i).to_string());
+    return invalid_model("the position must be one integer, but it is {}", c.in(i).to_string());
   return {};
 }
 
@@ -37,7 +37,9 @@ Status infer_construct(InferContext& c) {
   for (size_t i = 0; i < c.input_count(); ++i) {
     if (!c.has(i)) return invalid_model("element {} is missing", i);
     auto both = merge(element, without_shape(c.in(i)));
-    if (!both) return invalid_model("elements 0 and {} differ: {} and {}", i, element.to_string(), c.in(i).to_string());
+    if (!both)
+      return invalid_model("elements 0 and {} have different types: {} and {}", i, element.to_string(),
+                           c.in(i).to_string());
     element = std::move(*both);
   }
   c.out(0, Type::sequence(std::move(element)));
@@ -46,7 +48,7 @@ Status infer_construct(InferContext& c) {
 
 Status infer_empty(InferContext& c) {
   const DType dtype = c.params<SequenceEmptyParams>().dtype;
-  if (dtype == DType::Undefined) return invalid_model("dtype is not an element type");
+  if (dtype == DType::Undefined) return invalid_model("dtype is not a valid element type");
   c.out(0, Type::sequence(Type::tensor(dtype)));
   return {};
 }
@@ -62,7 +64,7 @@ Status infer_insert(InferContext& c) {
   TN_RETURN_IF_ERROR(expect_sequence(c, 0));
   TN_RETURN_IF_ERROR(expect_position(c, 2));
   auto element = merge(element_of(c.in(0)), without_shape(c.in(1)));
-  if (!element) return invalid_model("{} cannot go into {}", c.in(1).to_string(), c.in(0).to_string());
+  if (!element) return invalid_model("{} cannot be inserted into {}", c.in(1).to_string(), c.in(0).to_string());
   c.out(0, Type::sequence(std::move(*element)));
   return {};
 }
@@ -77,7 +79,7 @@ Status infer_split(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kWholeByteTypes));
   TN_RETURN_IF_ERROR(c.expect_tensor(1, kIndex));
   if (c.rank(1) && *c.rank(1) > 1)
-    return invalid_model("split must be a scalar or a list, it is {}", c.in(1).to_string());
+    return invalid_model("split must be a scalar or a list, but it is {}", c.in(1).to_string());
   if (c.rank(0)) TN_RETURN_IF_ERROR(normalize_axis(c.params<SplitToSequenceParams>().axis, *c.rank(0)).status());
   c.out(0, Type::sequence(without_shape(c.in(0))));
   return {};
@@ -87,7 +89,7 @@ Status infer_concat(InferContext& c) {
   TN_RETURN_IF_ERROR(expect_sequence(c, 0));
   const Type element = element_of(c.in(0));
   if (element.is_tensor() && element.dtype != DType::Undefined && !kWholeByteTypes.has(element.dtype))
-    return invalid_model("elements of type {} cannot be joined", dtype_name(element.dtype));
+    return invalid_model("elements of type {} cannot be concatenated", dtype_name(element.dtype));
   c.out(0, Type::tensor(element.dtype));
   return {};
 }
@@ -97,7 +99,7 @@ Status infer_map(InferContext& c) {
   TN_RETURN_IF_ERROR(expect_sequence(c, 0));
   TN_ASSIGN_OR_RETURN(auto results, c.infer_body(0, {}));
   if (results.size() < c.output_count())
-    return invalid_model("{} outputs are named, the body makes {}", c.output_count(), results.size());
+    return invalid_model("the node has {} outputs, but the body returns {} values", c.output_count(), results.size());
   for (size_t i = 0; i < c.output_count(); ++i) c.out(i, Type::sequence(without_shape(results[i])));
   return {};
 }

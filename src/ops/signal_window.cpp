@@ -8,19 +8,21 @@ namespace {
 
 Status expect_output(DType dtype) {
   if (kNumbers.has(dtype)) return {};
-  return invalid_model("attribute 'output_datatype' is {}; allowed are {}", dtype_name(dtype), kNumbers.to_string());
+  return invalid_model("attribute 'output_datatype' is {}; the allowed types are {}", dtype_name(dtype),
+                       kNumbers.to_string());
 }
 
 // The one integer an input holds, as an extent.
 Result<Dim> extent_of(InferContext& c, size_t i, const char* what) {
   TN_RETURN_IF_ERROR(c.expect_tensor(i, kIndex));
   if (const Shape* s = c.shape(i); s && is_static(*s) && !element_count(*s).equals(1))
-    return invalid_model("{} must be one number, it is {}", what, shape_text(*s));
+    return invalid_model("{} must be one number, but its shape is {}", what, shape_text(*s));
   const auto values = c.values(i);
   if (!values) return c.fresh_symbol();
-  if (values->size() != 1) return invalid_model("{} must be one number, {} are given", what, values->size());
+  if (values->size() != 1) return invalid_model("{} must be one number, but {} are given", what, values->size());
   const Dim value = (*values)[0];
-  if (value.is_constant() && value.value() < 0) return invalid_model("{} is {}", what, value.value());
+  if (value.is_constant() && value.value() < 0)
+    return invalid_model("{} is {}; it must not be negative", what, value.value());
   return value;
 }
 
@@ -44,7 +46,7 @@ Status infer_mel(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(4, kFloats));
   for (size_t i : {2, 3, 4})
     if (const Shape* s = c.shape(i); s && is_static(*s) && !element_count(*s).equals(1))
-      return invalid_model("input {} must be one number, it is {}", i, shape_text(*s));
+      return invalid_model("input {} must be one number, but its shape is {}", i, shape_text(*s));
   c.out(0, dtype, Shape{floor_div(length, Dim(2)) + Dim(1), bins});
   return {};
 }
@@ -56,10 +58,10 @@ Status infer_det(InferContext& c) {
     return {};
   }
   const Shape& shape = *c.shape(0);
-  if (shape.size() < 2) return invalid_model("a determinant needs matrices, the input is {}", shape_text(shape));
+  if (shape.size() < 2) return invalid_model("a determinant needs a matrix, but the input is {}", shape_text(shape));
   const Dim &rows = shape[shape.size() - 2], &columns = shape.back();
   if (rows.is_constant() && columns.is_constant() && !(rows == columns))
-    return invalid_model("a determinant needs square matrices, the input is {}", shape_text(shape));
+    return invalid_model("a determinant needs square matrices, but the input is {}", shape_text(shape));
   c.out(0, c.dtype(0), Shape(shape.begin(), shape.end() - 2));
   return {};
 }

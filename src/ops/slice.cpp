@@ -62,7 +62,7 @@ Result<std::optional<SliceInputs>> read_inputs(InferContext& c, int64_t rank) {
   if (!starts || !ends) return Read();
   SliceInputs in{std::move(*starts), std::move(*ends), {}, {}};
   const size_t count = in.starts.size();
-  if (in.ends.size() != count) return invalid_model("{} starts and {} ends are given", count, in.ends.size());
+  if (in.ends.size() != count) return invalid_model("there are {} starts but {} ends", count, in.ends.size());
   if (c.has(3)) {
     auto axes = c.ints(3);
     if (!axes) return Read();
@@ -78,10 +78,11 @@ Result<std::optional<SliceInputs>> read_inputs(InferContext& c, int64_t rank) {
     in.steps.assign(count, 1);
   }
   if (in.axes.size() != count || in.steps.size() != count)
-    return invalid_model("{} starts, {} axes and {} steps are given", count, in.axes.size(), in.steps.size());
+    return invalid_model("there are {} starts, {} axes and {} steps; the numbers must be equal", count, in.axes.size(),
+                         in.steps.size());
   TN_RETURN_IF_ERROR(normalize_axes(in.axes, rank).status());
   for (int64_t& axis : in.axes) axis += axis < 0 ? rank : 0;
-  if (std::ranges::find(in.steps, 0) != in.steps.end()) return invalid_model("a step is 0");
+  if (std::ranges::find(in.steps, 0) != in.steps.end()) return invalid_model("a step must not be 0");
   return Read(std::move(in));
 }
 

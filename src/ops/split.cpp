@@ -8,14 +8,14 @@ namespace {
 
 // Extents of the parts when they are given one by one.
 Status check_given(const std::vector<Dim>& sizes, const Dim& extent, size_t outputs) {
-  if (sizes.size() != outputs) return invalid_model("{} sizes are given for {} outputs", sizes.size(), outputs);
+  if (sizes.size() != outputs) return invalid_model("there are {} sizes for {} outputs", sizes.size(), outputs);
   Dim sum(0);
   for (const Dim& size : sizes) {
-    if (size.is_constant() && size.value() < 0) return invalid_model("a part cannot have the size {}", size.value());
+    if (size.is_constant() && size.value() < 0) return invalid_model("an output cannot have the size {}", size.value());
     sum = sum + size;
   }
   if (sum.is_constant() && extent.is_constant() && !(sum == extent))
-    return invalid_model("the sizes of the parts add up to {}, the axis has {}", sum.to_string(), extent.to_string());
+    return invalid_model("the sizes add up to {}, but the axis has {} elements", sum.to_string(), extent.to_string());
   return {};
 }
 
@@ -23,7 +23,7 @@ Status check_given(const std::vector<Dim>& sizes, const Dim& extent, size_t outp
 Result<std::vector<Dim>> equal_parts(const Dim& extent, int64_t count, bool may_be_uneven) {
   if (!may_be_uneven) {
     if (extent.is_constant() && extent.value() % count != 0)
-      return invalid_model("an axis of {} cannot be split into {} equal parts", extent.value(), count);
+      return invalid_model("an axis of {} elements cannot be split into {} equal parts", extent.value(), count);
     return std::vector<Dim>(static_cast<size_t>(count), floor_div(extent, Dim(count)));
   }
   const Dim part = ceil_div(extent, Dim(count));
@@ -51,7 +51,7 @@ Status infer_split(InferContext& c) {
   const size_t count = c.output_count();
   if (count == 0) return invalid_model("Split needs an output");
   if (p.num_outputs && *p.num_outputs != static_cast<int64_t>(count))
-    return invalid_model("num_outputs is {}, the node has {} outputs", *p.num_outputs, count);
+    return invalid_model("num_outputs is {}, but the node has {} outputs", *p.num_outputs, count);
   const Shape* shape = c.shape(0);
   if (!shape) {
     for (size_t i = 0; i < count; ++i) c.out(i, c.dtype(0), std::nullopt);

@@ -22,8 +22,8 @@ Result<Shape> squeeze_axes(Shape shape, const std::vector<int64_t>& axes) {
   for (size_t i = sorted.size(); i-- > 0;) {
     const Dim& d = shape[static_cast<size_t>(sorted[i])];
     if (d.is_constant() && !d.equals(1))
-      return invalid_model("axis {} of {} has the extent {} and cannot be squeezed", sorted[i], shape_text(shape),
-                           d.value());
+      return invalid_model("axis {} of {} has the extent {}; only axes of extent 1 can be squeezed", sorted[i],
+                           shape_text(shape), d.value());
     shape.erase(shape.begin() + sorted[i]);
   }
   return shape;
@@ -54,7 +54,7 @@ Status infer_flatten(InferContext& c) {
   }
   const int64_t rank = static_cast<int64_t>(shape->size());
   int64_t axis = c.params<FlattenParams>().axis;
-  if (axis < -rank || axis > rank) return invalid_model("axis {} is outside a tensor of rank {}", axis, rank);
+  if (axis < -rank || axis > rank) return invalid_model("axis {} is out of range for a tensor of rank {}", axis, rank);
   axis += axis < 0 ? rank : 0;
   Dim rows(1), columns(1);
   for (int64_t i = 0; i < rank; ++i)

@@ -25,7 +25,7 @@ Status infer_string_normalizer(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kStrings));
   const std::string& action = c.params<StringNormalizerParams>().case_change_action;
   if (action != "NONE" && action != "LOWER" && action != "UPPER")
-    return invalid_model("case_change_action '{}' is none of NONE, LOWER, UPPER", action);
+    return invalid_model("case_change_action is '{}'; it must be 'NONE', 'LOWER' or 'UPPER'", action);
   const Shape* shape = c.shape(0);
   if (!shape) {
     c.out(0, DType::String, std::nullopt);
@@ -33,7 +33,7 @@ Status infer_string_normalizer(InferContext& c) {
   }
   const bool is_row = shape->size() == 2 && (!(*shape)[0].is_constant() || (*shape)[0].equals(1));
   if (shape->size() != 1 && !is_row)
-    return invalid_model("the input must be [C] or [1, C], it is {}", c.in(0).to_string());
+    return invalid_model("the input must be [C] or [1, C], but it is {}", c.in(0).to_string());
   Shape result = *shape;
   if (is_row) result[0] = Dim(1);
   result.back() = c.fresh_symbol();
@@ -66,7 +66,8 @@ Result<size_t> count_ngrams(const TfIdfVectorizerParams& p) {
     const int64_t begin = p.ngram_counts[i], end = i + 1 < p.ngram_counts.size() ? p.ngram_counts[i + 1] : pool;
     const int64_t length = static_cast<int64_t>(i) + 1;
     if (begin < 0 || begin > end || end > pool || (end - begin) % length != 0)
-      return invalid_model("the {}-grams cannot be elements {} to {} of a pool of {}", length, begin, end, pool);
+      return invalid_model("the {}-grams cannot occupy elements {} to {} of a pool of {} elements", length, begin, end,
+                           pool);
     total += (end - begin) / length;
   }
   return static_cast<size_t>(total);
@@ -74,20 +75,21 @@ Result<size_t> count_ngrams(const TfIdfVectorizerParams& p) {
 
 Status check_tfidf(const TfIdfVectorizerParams& p) {
   if (p.mode != "TF" && p.mode != "IDF" && p.mode != "TFIDF")
-    return invalid_model("mode '{}' is none of TF, IDF, TFIDF", p.mode);
+    return invalid_model("mode is '{}'; it must be 'TF', 'IDF' or 'TFIDF'", p.mode);
   if (p.min_gram_length < 1 || p.max_gram_length < p.min_gram_length || p.max_skip_count < 0)
-    return invalid_model("gram lengths {} to {} with up to {} skips make no sense", p.min_gram_length,
+    return invalid_model("gram lengths from {} to {} with up to {} skips are not valid", p.min_gram_length,
                          p.max_gram_length, p.max_skip_count);
   if (p.max_gram_length > static_cast<int64_t>(p.ngram_counts.size()))
-    return invalid_model("max_gram_length is {}, ngram_counts has {} entries", p.max_gram_length,
+    return invalid_model("max_gram_length is {}, but ngram_counts has {} entries", p.max_gram_length,
                          p.ngram_counts.size());
   if (p.pool_int64s.empty() == p.pool_strings.empty())
-    return invalid_model("either pool_int64s or pool_strings must be given, and not both");
+    return invalid_model("exactly one of pool_int64s and pool_strings must be given");
   TN_ASSIGN_OR_RETURN(size_t ngrams, count_ngrams(p));
   if (ngrams != p.ngram_indexes.size() || ngrams == 0)
-    return invalid_model("the pool holds {} n-grams, ngram_indexes has {} entries", ngrams, p.ngram_indexes.size());
+    return invalid_model("the pool has {} n-grams, but ngram_indexes has {} entries", ngrams, p.ngram_indexes.size());
   for (int64_t column : p.ngram_indexes)
-    if (column < 0 || column > INT32_MAX) return invalid_model("ngram_indexes has the entry {}", column);
+    if (column < 0 || column > INT32_MAX)
+      return invalid_model("ngram_indexes has the entry {}, which is out of range", column);
   return {};
 }
 
@@ -99,14 +101,14 @@ Status infer_tfidf(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_rank(1, 1));
   if (c.shape(1) && (*c.shape(1))[0].is_constant() &&
       !(*c.shape(1))[0].equals(static_cast<int64_t>(p.ngram_indexes.size())))
-    return invalid_model("{} weights are given for {} n-grams", (*c.shape(1))[0].value(), p.ngram_indexes.size());
+    return invalid_model("there are {} weights for {} n-grams", (*c.shape(1))[0].value(), p.ngram_indexes.size());
   const Dim columns(*std::ranges::max_element(p.ngram_indexes) + 1);
   const Shape* shape = c.shape(0);
   if (!shape) {
     c.out(0, DType::Float32, std::nullopt);
     return {};
   }
-  if (shape->size() > 2) return invalid_model("the input must be [C] or [N, C], it is {}", c.in(0).to_string());
+  if (shape->size() > 2) return invalid_model("the input must be [C] or [N, C], but it is {}", c.in(0).to_string());
   c.out(0, DType::Float32, shape->size() == 2 ? Shape{(*shape)[0], columns} : Shape{columns});
   return {};
 }

@@ -9,10 +9,11 @@ namespace {
 
 Status check_params(const TokenizerParams& p) {
   if (p.separators.empty() == p.tokenexp.empty())
-    return invalid_model("exactly one of separators and tokenexp must be given, and not be empty");
+    return invalid_model("exactly one of separators and tokenexp must be given and must not be empty");
   if (p.mincharnum < 1) return invalid_model("mincharnum is {}; it must be positive", p.mincharnum);
   if (p.by_character()) {
-    if (p.mincharnum > 1) return invalid_model("mincharnum is {}, but every character is a token", p.mincharnum);
+    if (p.mincharnum > 1)
+      return invalid_model("mincharnum is {}, but every character is a token; it must be 1", p.mincharnum);
     return {};
   }
   if (!p.tokenexp.empty()) return Regex::compile(p.tokenexp).status();
@@ -29,7 +30,7 @@ Status infer_tokenizer(InferContext& c) {
     return {};
   }
   if (shape->empty() || shape->size() > 2)
-    return invalid_model("X must be [C] or [N, C], it is {}", shape_text(*shape));
+    return invalid_model("X must be [C] or [N, C], but its shape is {}", shape_text(*shape));
   // No strings have no tokens: [0] and [N, 0] stay as they are.
   if (element_count(*shape).equals(0))
     shape->back() = Dim(0);

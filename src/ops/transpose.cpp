@@ -19,7 +19,7 @@ Status infer_transpose(InferContext& c) {
     return {};
   }
   if (perm->size() != shape->size())
-    return invalid_model("perm has {} entries, the tensor has rank {}", perm->size(), shape->size());
+    return invalid_model("perm has {} entries, but the tensor has rank {}", perm->size(), shape->size());
   TN_RETURN_IF_ERROR(normalize_axes(*perm, static_cast<int64_t>(shape->size()), "perm").status());
   Shape result;
   for (int64_t axis : *perm)

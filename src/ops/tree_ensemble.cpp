@@ -23,7 +23,8 @@ Status check_lengths(const InferContext& c, tree::Input of, std::initializer_lis
   for (tree::Input i : others) {
     const auto own = known_length(c, i);
     if (length && own && c.has(i) && *own != *length)
-      return invalid_model("{} has {} elements, {} has {}", tree::kInputNames[i], *own, tree::kInputNames[of], *length);
+      return invalid_model("{} has {} elements, but {} has {}", tree::kInputNames[i], *own, tree::kInputNames[of],
+                           *length);
   }
   return {};
 }
@@ -49,7 +50,7 @@ Status infer_tree_ensemble(InferContext& c) {
     return invalid_model("aggregate_function is {}; it must be 0 (AVERAGE), 1 (SUM), 2 (MIN) or 3 (MAX)",
                          p.aggregate_function);
   if (p.post_transform < 0 || p.post_transform > static_cast<int64_t>(PostTransform::Probit))
-    return invalid_model("post_transform is {}; it must be in 0 to 4", p.post_transform);
+    return invalid_model("post_transform is {}; it must be from 0 to 4", p.post_transform);
   std::optional<FeatureRows> x;
   TN_RETURN_IF_ERROR(check_ensemble(c, x));
   if (c.has(tree::kBaseValues)) TN_RETURN_IF_ERROR(expect_length(c, tree::kBaseValues, "base_values", p.n_targets));

@@ -8,7 +8,7 @@ namespace {
 
 Status check_index(const char* name, size_t at, int64_t value, size_t limit, const char* of) {
   if (value >= 0 && static_cast<size_t>(value) < limit) return {};
-  return invalid_model("{}[{}] is {}; there are {} {}", name, at, value, limit, of);
+  return invalid_model("{}[{}] is {}, which is out of range: there are {} {}", name, at, value, limit, of);
 }
 
 Status check_branch(const Structure& s, size_t node, const char* name, int64_t id, bool is_leaf) {
@@ -23,7 +23,7 @@ Status check_leaves(const Structure& s, int64_t targets) {
   for (size_t i = 0; i < s.leaf_offsets.size(); ++i) {
     TN_RETURN_IF_ERROR(check_index("leaf_offsets", i, s.leaf_offsets[i], s.leaf_entries.size() + 1, "positions"));
     if (i > 0 && s.leaf_offsets[i] < s.leaf_offsets[i - 1])
-      return invalid_model("leaf_offsets[{}] is smaller than the one before", i);
+      return invalid_model("leaf_offsets[{}] is smaller than the offset before it", i);
   }
   return {};
 }
@@ -33,7 +33,7 @@ Status check_nodes(const Structure& s, std::optional<int64_t> features) {
     TN_RETURN_IF_ERROR(check_branch(s, i, "nodes_truenodeids", s.true_ids[i], s.true_leafs[i] != 0));
     TN_RETURN_IF_ERROR(check_branch(s, i, "nodes_falsenodeids", s.false_ids[i], s.false_leafs[i] != 0));
     if (s.is_only_leaf(i)) continue;
-    if (s.modes[i] > kMember) return invalid_model("nodes_modes[{}] is {}, which is no comparison", i, s.modes[i]);
+    if (s.modes[i] > kMember) return invalid_model("nodes_modes[{}] is {}, which is not a comparison", i, s.modes[i]);
     if (s.feature_ids[i] < 0 || (features && s.feature_ids[i] >= *features))
       return invalid_model("nodes_featureids[{}] is {}; X has {} features", i, s.feature_ids[i],
                            features ? std::to_string(*features) : "no negative");
@@ -88,13 +88,13 @@ Result<std::vector<std::vector<double>>> membership_sets(std::span<const uint8_t
   for (size_t node = 0; node < modes.size(); ++node) {
     if (modes[node] != kMember) continue;
     if (at >= values.size())
-      return invalid_model("membership_values has {} sets, node {} needs another one", sets.size(), node);
+      return invalid_model("membership_values has {} sets, but node {} needs another one", sets.size(), node);
     sets.emplace_back();
     for (; at < values.size() && !std::isnan(values[at]); ++at) sets.back().push_back(values[at]);
     ++at;
   }
   if (at < values.size())
-    return invalid_model("membership_values has more than the {} sets nodes ask for", sets.size());
+    return invalid_model("membership_values has more sets than the {} that the nodes use", sets.size());
   return sets;
 }
 

@@ -10,8 +10,8 @@ namespace {
 Status infer_unfold_tensor(InferContext& c) {
   TN_RETURN_IF_ERROR(c.expect_tensor(0, kAnyType));
   const auto& p = c.params<UnfoldTensorParams>();
-  if (p.size < 1) return invalid_model("size must be positive, it is {}", p.size);
-  if (p.step < 1) return invalid_model("step must be positive, it is {}", p.step);
+  if (p.size < 1) return invalid_model("size must be positive, but it is {}", p.size);
+  if (p.step < 1) return invalid_model("step must be positive, but it is {}", p.step);
   if (!c.shape(0)) {
     c.out(0, c.dtype(0), std::nullopt);
     return {};
@@ -20,7 +20,7 @@ Status infer_unfold_tensor(InferContext& c) {
   TN_ASSIGN_OR_RETURN(const int64_t axis, normalize_axis(p.dim, static_cast<int64_t>(shape.size()), "dim"));
   Dim& extent = shape[static_cast<size_t>(axis)];
   if (extent.is_constant() && extent.value() < p.size)
-    return invalid_model("size is {}, dimension {} has only {}", p.size, axis, extent.value());
+    return invalid_model("size is {}, but dimension {} has only {}", p.size, axis, extent.value());
   extent = floor_div(extent - Dim(p.size), Dim(p.step)) + Dim(1);
   shape.emplace_back(p.size);
   c.out(0, c.dtype(0), std::move(shape));

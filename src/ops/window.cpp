@@ -14,11 +14,11 @@ constexpr int64_t kLargest = (int64_t{1} << 31) - 1;
 Status check_list(const char* name, std::span<const int64_t> values, size_t expected, int64_t least) {
   if (values.empty()) return {};
   if (values.size() != expected)
-    return invalid_model("'{}' has {} entries, {} are needed for {} spatial axes", name, values.size(), expected,
+    return invalid_model("'{}' has {} entries; it needs {} for {} spatial axes", name, values.size(), expected,
                          name == std::string_view("pads") ? expected / 2 : expected);
   for (int64_t v : values)
     if (v < least || v > kLargest)
-      return invalid_model("'{}' holds {}, which is not in [{}, {}]", name, v, least, kLargest);
+      return invalid_model("'{}' contains {}, which is outside [{}, {}]", name, v, least, kLargest);
   return {};
 }
 
@@ -35,7 +35,7 @@ Result<AutoPad> parse_auto_pad(const std::string& text) {
   if (text == "SAME_UPPER") return AutoPad::SameUpper;
   if (text == "SAME_LOWER") return AutoPad::SameLower;
   if (text == "VALID") return AutoPad::Valid;
-  return invalid_model("auto_pad '{}' is none of NOTSET, SAME_UPPER, SAME_LOWER and VALID", text);
+  return invalid_model("auto_pad is '{}'; it must be 'NOTSET', 'SAME_UPPER', 'SAME_LOWER' or 'VALID'", text);
 }
 
 std::pair<int64_t, int64_t> WindowAxis::taps_inside(int64_t position, int64_t size) const {
@@ -84,7 +84,7 @@ Result<Window> make_window(const WindowParams& p, size_t spatial_rank, std::span
   if (kernel.empty()) kernel = p.kernel_shape;
   if (kernel.empty() && spatial_rank > 0) return invalid_model("'kernel_shape' is missing");
   if (!p.kernel_shape.empty() && !std::ranges::equal(kernel, p.kernel_shape))
-    return invalid_model("'kernel_shape' is not the shape of the weights' kernel");
+    return invalid_model("'kernel_shape' differs from the shape of the weights");
   Window window;
   TN_ASSIGN_OR_RETURN(window.auto_pad, parse_auto_pad(p.auto_pad));
   for (size_t i = 0; i < spatial_rank; ++i) {

@@ -17,8 +17,8 @@ Status check_version(uint32_t version) {
   if (version == kArtifactVersion) return {};
   if (version > kArtifactVersion)
     return error(Code::Incompatible,
-                 "the weights file has format version {}, this Tenon reads version {}; update Tenon, or compile the "
-                 "model again (tenon compile)",
+                 "the weights file has format version {}, but this version of Tenon reads format version {}; update "
+                 "Tenon, or compile the model again (tenon compile)",
                  version, kArtifactVersion);
   return error(Code::Incompatible, "the weights file has the old format version {}; {}", version,
                kMadeByAnotherVersion);
@@ -27,13 +27,14 @@ Status check_version(uint32_t version) {
 // What the file is, before anything in it is trusted.
 Status check_kind(std::string_view file) {
   if (file.substr(0, kMagic.size()) != kMagic.substr(0, std::min(file.size(), kMagic.size())) || file.empty())
-    return invalid_model("this is not a weights file of Tenon");
+    return invalid_model("this is not a Tenon weights file");
   if (file.size() < static_cast<size_t>(kHeaderBytes))
-    return invalid_model("the weights file is cut off after {} bytes", file.size());
+    return invalid_model("the weights file is truncated after {} bytes", file.size());
   ByteReader in(file.substr(kMagic.size()));
   const auto endianness = in.get<uint32_t>();
   if (endianness == kBigEndian)
-    return error(Code::Incompatible, "the weights file is for a big-endian machine; compile the model on this one");
+    return error(Code::Incompatible,
+                 "the weights file was made for a big-endian machine; compile the model for this one");
   if (endianness != kLittleEndian) return invalid_model("the header of the weights file is damaged");
   return check_version(in.get<uint32_t>());
 }
@@ -48,7 +49,7 @@ Status check_header(std::string_view file, Hash128& content_id) {
       entry_bytes != kSectionEntryBytes)
     return invalid_model("the header of the weights file is damaged");
   if (file.size() < bytes)
-    return invalid_model("the weights file is cut off: it has {} of {} bytes", file.size(), bytes);
+    return invalid_model("the weights file is truncated: it has {} of {} bytes", file.size(), bytes);
   if (file.size() > bytes) return invalid_model("{} bytes follow the end of the weights file", file.size() - bytes);
   if (bytes < static_cast<uint64_t>(kTableEnd)) return invalid_model("the header of the weights file is damaged");
   return {};
@@ -62,7 +63,7 @@ Status check_place(std::string_view file, const ArtifactFrame& frame, size_t ind
   const auto size = static_cast<int64_t>(file.size());
   if (place.offset != aligned(before, section_alignment(section)) || place.offset > size || place.bytes < 0 ||
       place.bytes > size - place.offset)
-    return invalid_model("the section '{}' of the weights file is not where it must be", section_name(section));
+    return invalid_model("the section '{}' of the weights file is at the wrong position", section_name(section));
   if (!all_zero(file.substr(static_cast<size_t>(before), static_cast<size_t>(place.offset - before))))
     return invalid_model("the padding before the section '{}' of the weights file is damaged", section_name(section));
   return {};

@@ -85,17 +85,18 @@ Result<size_t> Artifact::find_model(const Hash128& plan_key, std::string_view na
 
 Result<std::shared_ptr<const Artifact>> Artifact::holder_of(const PackedRecord& record,
                                                             const FindArtifact& find) const {
-  if (!find) return error(Code::NotFound, "its bytes are in the weights file {}", record.file.hex());
+  if (!find)
+    return error(Code::NotFound, "its bytes are in the weights file {}, which was not opened", record.file.hex());
   TN_ASSIGN_OR_RETURN(auto holder, find(record.file));
   if (!holder || holder->content_id() != record.file)
-    return error(Code::NotFound, "the weights file {} is not there", record.file.hex());
+    return error(Code::NotFound, "its bytes are in the weights file {}, which was not found", record.file.hex());
   const std::vector<PackedRecord>& packed = holder->contents_.packed;
   const auto offset_of = [&](int32_t i) { return packed[static_cast<size_t>(i)].offset; };
   for (const int32_t i : std::ranges::equal_range(holder->by_offset_, record.offset, {}, offset_of)) {
     const PackedRecord& theirs = packed[static_cast<size_t>(i)];
     if (theirs.bytes == record.bytes && theirs.content == record.content) return holder;
   }
-  return invalid_model("the weights file '{}' has no such tensor at {}", holder->name_, record.offset);
+  return invalid_model("the weights file '{}' has no matching tensor at offset {}", holder->name_, record.offset);
 }
 
 Result<Tensor> Artifact::packed(size_t index, const FindArtifact& find) const {
@@ -119,7 +120,7 @@ Result<Tensor> Artifact::source(size_t index, const FindArtifact& find) const {
   const SourceRecord& record = contents_.sources[index];
   if (record.place == SourceRecord::Place::Packed) return packed(static_cast<size_t>(record.packed), find);
   if (record.place != SourceRecord::Place::Embedded)
-    return error(Code::NotFound, "the weights file '{}' does not hold the source '{}'", name_, record.info.name);
+    return error(Code::NotFound, "the weights file '{}' does not contain the source '{}'", name_, record.info.name);
   return tensor_from_stored(record.info.dtype, record.info.dims,
                             bytes_.substr(static_cast<size_t>(record.offset), static_cast<size_t>(record.bytes)),
                             owner_);

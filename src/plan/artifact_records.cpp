@@ -179,7 +179,8 @@ class RecordsReader {
     if (program >= programs_.size()) return invalid_model("program {} does not exist", program);
     if (debug_map != kNoDebugMap && debug_map >= debug_maps_.size())
       return invalid_model("debug map {} does not exist", debug_map);
-    if (plan_key(programs_[program]) != key) return invalid_model("the program does not have the key of its model");
+    if (plan_key(programs_[program]) != key)
+      return invalid_model("the plan key of the program does not match that of its model");
     std::shared_ptr<const Program>& known = read_programs_[{program, debug_map}];
     if (!known) {
       const std::string_view names = debug_map == kNoDebugMap ? std::string_view() : debug_maps_[debug_map];
@@ -201,11 +202,11 @@ class RecordsReader {
       record.file_offset = in.get<int64_t>();
       record.file_bytes = in.get<int64_t>();
       const auto has_names = in.get<uint8_t>();
-      if (has_names > 1) return invalid_model("a flag of a source is {}", has_names);
+      if (has_names > 1) return invalid_model("a source has the invalid flag {}", has_names);
       record.file_has_names = has_names != 0;
       const auto place = in.get<uint8_t>();
       if (place > static_cast<uint8_t>(SourceRecord::Place::Embedded))
-        return error(Code::Incompatible, "there is no place {} for sources; {}", place, kMadeByAnotherVersion);
+        return error(Code::Incompatible, "a source has the unknown storage place {}; {}", place, kMadeByAnotherVersion);
       record.place = static_cast<SourceRecord::Place>(place);
       record.offset = in.get<int64_t>();
       record.bytes = in.get<int64_t>();

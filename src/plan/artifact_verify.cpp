@@ -25,14 +25,15 @@ Status verify_entries(std::string_view file, const ArtifactFrame& frame, Section
   int64_t position = place.offset;
   for (const Entry& entry : entries) {
     if (!all_zero(part(position, entry.offset)))
-      return invalid_model("the bytes before {} in the section '{}' are not zero", entry.offset, section_name(section));
+      return invalid_model("the padding before offset {} in the section '{}' is not zero", entry.offset,
+                           section_name(section));
     position = std::max(position, entry.offset + entry.bytes);
     if (hash_bytes(part(entry.offset, entry.offset + entry.bytes)) != entry.content)
-      return invalid_model("the bytes at {} in the section '{}' are not what the index says", entry.offset,
-                           section_name(section));
+      return invalid_model("the bytes at offset {} in the section '{}' do not match their hash in the index",
+                           entry.offset, section_name(section));
   }
   if (!all_zero(part(position, place.end())))
-    return invalid_model("the end of the section '{}' is not zero", section_name(section));
+    return invalid_model("the padding at the end of the section '{}' is not zero", section_name(section));
   return {};
 }
 
@@ -60,7 +61,7 @@ Status Artifact::verify_all(const FindArtifact& find) const {
     if (record.file != Hash128() && !find) continue;
     TN_ASSIGN_OR_RETURN(const Tensor tensor, this->packed(i, find));
     if (record.file != Hash128() && content_hash(tensor) != record.content)
-      return invalid_model("packed tensor {} has other bytes in the weights file {}", i, record.file.hex());
+      return invalid_model("packed tensor {} has different bytes in the weights file {}", i, record.file.hex());
   }
   return verify_keys();
 }
@@ -75,10 +76,11 @@ Status Artifact::verify_keys() const {
       const WeightEntry& entry = model.program->weight_program[slot];
       const PackedRecord& record = contents_.packed[static_cast<size_t>(model.slots[slot])];
       if (packed_key(*model.program, entry, contents) != record.key)
-        return invalid_model("slot {} of the model '{}' is not what its sources make of it", slot, model.name);
+        return invalid_model("slot {} of the model '{}' does not match its sources", slot, model.name);
       // Without an expression the slot is its source.
       if (!entry.expression && record.content != contents[static_cast<size_t>(entry.sources[0])])
-        return invalid_model("slot {} of the model '{}' has other bytes than its source", slot, model.name);
+        return invalid_model("the bytes of slot {} of the model '{}' differ from those of its source", slot,
+                             model.name);
     }
   }
   return {};

@@ -63,7 +63,7 @@ class SectionWriter {
 Status check_content(Hash128& content, const Hash128& actual) {
   if (content == Hash128()) content = actual;
   if (content == actual) return {};
-  return error(Code::Internal, "its bytes have the hash {}, not {}", actual.hex(), content.hex());
+  return error(Code::Internal, "the hash of its bytes is {}, not {}", actual.hex(), content.hex());
 }
 
 class ArtifactWriter {
@@ -98,7 +98,7 @@ class ArtifactWriter {
     for (const ModelRecord& model : contents_.models) {
       const auto [it, is_new] = known.emplace(std::pair(model.plan_key, model.name), &model);
       if (!is_new && (it->second->slots != model.slots || it->second->sources != model.sources))
-        return invalid_argument("two models named '{}' have one plan and different weights", model.name);
+        return invalid_argument("two models named '{}' have the same plan but different weights", model.name);
     }
     return {};
   }

@@ -31,7 +31,7 @@ Status FileSink::write_at(int64_t offset, std::string_view bytes) {
     const ssize_t written = ::pwrite(file_.get(), bytes.data(), wanted, offset);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return io_error("cannot write", path_, errno);
-    if (written == 0) return error(Code::Io, "cannot write '{}': the system takes no more bytes", path_);
+    if (written == 0) return error(Code::Io, "cannot write '{}': the system accepts no more bytes", path_);
     offset += written;
     bytes.remove_prefix(static_cast<size_t>(written));
   }

@@ -22,7 +22,7 @@ std::string_view ByteReader::get_raw(size_t size) {
 }
 
 Status ByteReader::status() const {
-  return failed_ ? invalid_model("a count or length goes beyond the {} bytes there are", size_) : Status();
+  return failed_ ? invalid_model("a count or length exceeds the {} bytes of data", size_) : Status();
 }
 
 Status ByteReader::finish() const {
@@ -52,7 +52,7 @@ Result<StringTable> StringTable::read(ByteReader& in) {
   table.strings_.reserve(ends.size());
   uint32_t begin = 0;
   for (const uint32_t end : ends) {
-    if (end < begin || end > text.size()) return invalid_model("the string table is not in order");
+    if (end < begin || end > text.size()) return invalid_model("the string table is damaged");
     table.strings_.push_back(text.substr(begin, end - begin));
     begin = end;
   }
@@ -60,7 +60,7 @@ Result<StringTable> StringTable::read(ByteReader& in) {
 }
 
 Result<std::string_view> StringTable::at(uint32_t id) const {
-  if (id >= strings_.size()) return invalid_model("string {} does not exist, there are {}", id, strings_.size());
+  if (id >= strings_.size()) return invalid_model("string {} does not exist; there are {}", id, strings_.size());
   return strings_[id];
 }
 

@@ -111,6 +111,6 @@ class StringTable {
 
 // What to say of names and numbers only another version can have written.
 inline constexpr const char* kMadeByAnotherVersion =
-    "the file was made by another version of Tenon; compile the model again (tenon compile)";
+    "another version of Tenon made the file; compile the model again (tenon compile)";
 
 }  // namespace tenon

@@ -22,7 +22,7 @@ Result<std::vector<wire::ValueInfo>> inputs_of(const wire::Model& source, const 
     const std::string& name = plan.values[static_cast<size_t>(input.value)].name;
     const auto it = std::ranges::find(source.graph.inputs, name, &wire::ValueInfo::name);
     if (it == source.graph.inputs.end())
-      return error(Code::Internal, "the plan has an input '{}', the model has not", name);
+      return error(Code::Internal, "the plan has an input '{}', but the model has none of that name", name);
     inputs.push_back(*it);
   }
   return inputs;

@@ -28,9 +28,9 @@ class ContextReader {
     ContextNode context;
     TN_ASSIGN_OR_RETURN(const int64_t main, integer(kMain));
     TN_ASSIGN_OR_RETURN(const int64_t embed_mode, integer(kEmbedMode));
-    if (main != 1) return invalid_model("the context node has {} = {}, it must be 1", kMain, main);
+    if (main != 1) return invalid_model("the context node has {} = {}; it must be 1", kMain, main);
     if (embed_mode != 0 && embed_mode != 1)
-      return invalid_model("the context node has {} = {}, it must be 0 or 1", kEmbedMode, embed_mode);
+      return invalid_model("the context node has {} = {}; it must be 0 or 1", kEmbedMode, embed_mode);
     context.embedded = embed_mode == 1;
     context.model_name = node_.name;
     TN_ASSIGN_OR_RETURN(const Bytes data, text(kData));
@@ -51,24 +51,24 @@ class ContextReader {
     if (maker == kTenon) return {};
     const wire::Attribute* original = find(node_, kSourceModel);
     const bool named = original && original->type == AttributeType::String && !original->s.empty();
-    return unsupported("this is a context model of {}, which only that program can run; compile {} with Tenon",
+    return unsupported("this context model was made by {}, and only that program can run it; compile {} with Tenon",
                        maker.empty() ? "an unnamed program" : fmt::format("'{}'", maker),
                        named ? fmt::format("'{}'", original->s) : "the model it was made from");
   }
   Result<int64_t> integer(Bytes name) const {
     const wire::Attribute* attribute = find(node_, name);
     if (attribute && attribute->type == AttributeType::Int) return attribute->i;
-    return invalid_model("the context node has no integer '{}'", name);
+    return invalid_model("the context node has no integer attribute '{}'", name);
   }
   Result<Bytes> text(Bytes name) const {
     const wire::Attribute* attribute = find(node_, name);
     if (attribute && attribute->type == AttributeType::String) return attribute->s;
-    return invalid_model("the context node has no string '{}'", name);
+    return invalid_model("the context node has no string attribute '{}'", name);
   }
   Result<Hash128> hash(Bytes name) const {
     TN_ASSIGN_OR_RETURN(const Bytes digits, text(name));
     if (const auto value = Hash128::from_hex(digits)) return *value;
-    return invalid_model("'{}' of the context node is not a key of 32 hexadecimal digits", name);
+    return invalid_model("the attribute '{}' of the context node is not a key of 32 hexadecimal digits", name);
   }
 
   const wire::Node& node_;
@@ -97,11 +97,11 @@ bool contradicts(const wire::TypeProto& declared, const Type& type) {
 Status check_names(const char* what, const std::vector<wire::ValueInfo>& declared,
                    const std::vector<std::string_view>& planned) {
   if (declared.size() != planned.size())
-    return error(Code::Incompatible, "the model has {} {}s, its plan has {}; compile the model again", declared.size(),
-                 what, planned.size());
+    return error(Code::Incompatible, "the model has {} {}s, but its plan has {}; compile the model again",
+                 declared.size(), what, planned.size());
   for (size_t i = 0; i < planned.size(); ++i)
     if (declared[i].name != planned[i])
-      return error(Code::Incompatible, "{} {} of the model is '{}', that of its plan '{}'; compile the model again",
+      return error(Code::Incompatible, "{} {} of the model is '{}', but its plan has '{}'; compile the model again",
                    what, i, declared[i].name, planned[i]);
   return {};
 }
@@ -115,7 +115,7 @@ Result<ContextNode> read_context_model(const wire::Model& model) {
   if (it == model.graph.nodes.end()) return invalid_argument("this is not a context model: it has no {} node", kOpType);
   TN_ASSIGN_OR_RETURN(ContextNode context, ContextReader(*it).read());
   if (model.graph.nodes.size() != 1)
-    return invalid_model("a context model of Tenon has one node, this one has {}", model.graph.nodes.size());
+    return invalid_model("a Tenon context model has one node, but this one has {}", model.graph.nodes.size());
   return context;
 }
 
@@ -137,10 +137,10 @@ Status check_signature(const wire::Model& model, const Plan& plan) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Type& type = plan.values[static_cast<size_t>(plan.inputs[i].value)].type;
     if (contradicts(model.graph.inputs[i].type, type))
-      return error(Code::Incompatible,
-                   "the plan takes {} for the input '{}', the model declares another type; "
-                   "compile the model again",
-                   type.to_string(), inputs[i]);
+      return error(
+          Code::Incompatible,
+          "the plan expects {} for the input '{}', but the model declares another type; compile the model again",
+          type.to_string(), inputs[i]);
   }
   return check_names("output", model.graph.outputs, {plan.output_names.begin(), plan.output_names.end()});
 }

@@ -58,10 +58,10 @@ Result<std::set<std::string>> weights_named_in(std::string_view model) {
       for (FieldReader graph(field.bytes()); graph.next(part);)
         if (part.number == wire::field::graph::kNode) read_node(part.bytes(), names);
     }
-    if (!has_graph) return invalid_model("it has no graph");
+    if (!has_graph) return invalid_model("the model has no graph");
     return names;
   } catch (const protozero::exception& problem) {
-    return invalid_model("it is no ONNX model, or damaged: {}", problem.what());
+    return invalid_model("this is not an ONNX model, or it is damaged: {}", problem.what());
   }
 }
 

@@ -18,7 +18,7 @@ class NameStream {
     stream.present_ = true;
     ByteReader in(bytes);
     if (in.get<uint32_t>() != kProgramVersion)
-      return error(Code::Incompatible, "the form of the debug map is unknown; {}", kMadeByAnotherVersion);
+      return error(Code::Incompatible, "the debug map has an unknown format; {}", kMadeByAnotherVersion);
     TN_ASSIGN_OR_RETURN(stream.strings_, StringTable::read(in));
     stream.ids_ = in.get_list<uint32_t>();
     TN_RETURN_IF_ERROR(in.finish());
@@ -32,7 +32,7 @@ class NameStream {
   }
   Status finish() const {
     if (at_ == ids_.size()) return {};
-    return invalid_model("the debug map has {} names, the program {}", ids_.size(), at_);
+    return invalid_model("the debug map has {} names, but the program needs {}", ids_.size(), at_);
   }
 
  private:
@@ -71,7 +71,8 @@ class ProgramReader {
   }
 
   Status read_plan(Plan& plan, int depth, bool nested) {
-    if (depth > kMaxNesting) return error(Code::ResourceLimit, "sub-plans are nested more than {} deep", kMaxNesting);
+    if (depth > kMaxNesting)
+      return error(Code::ResourceLimit, "sub-plans are nested more than {} levels deep", kMaxNesting);
     TN_RETURN_IF_ERROR(read_values(plan));
     std::vector<std::string> input_names;
     TN_RETURN_IF_ERROR(read_inputs(plan, input_names));
@@ -83,7 +84,7 @@ class ProgramReader {
     plan.late_dims.resize(in_.get_count(kLateBytes));
     for (LateDim& late : plan.late_dims) {
       TN_RETURN_IF_ERROR(read_text(late.symbol));
-      TN_RETURN_IF_ERROR(read_choice(late.classes, LateDim::Classes::Doublings, "class of run-time dims"));
+      TN_RETURN_IF_ERROR(read_choice(late.classes, LateDim::Classes::Doublings, "class of run-time dimensions"));
     }
     // One by one: each may hold plans that claim as many again, so that memory for all of them at once adds up.
     for (size_t s = 0, count = in_.get_count(kStepBytes); s < count; ++s) {
@@ -103,7 +104,7 @@ class ProgramReader {
       TN_ASSIGN_OR_RETURN(value.type, types_.read(in_));
       TN_RETURN_IF_ERROR(read_choice(value.storage, Storage::Boxed, "storage class"));
       value.slot = in_.get<int32_t>();
-      TN_RETURN_IF_ERROR(read_choice(value.layout.kind, ValueLayout::Kind::Blocked16, "layout of values"));
+      TN_RETURN_IF_ERROR(read_choice(value.layout.kind, ValueLayout::Kind::Blocked16, "value layout"));
       if (value.layout.is_plain()) continue;
       value.layout.border = in_.get<uint8_t>();
       value.layout.segments = in_.get_list<int64_t>();
@@ -115,7 +116,7 @@ class ProgramReader {
   Status read_choice(E& value, E last, const char* what) {
     const auto number = in_.get<uint8_t>();
     if (number > static_cast<uint8_t>(last))
-      return error(Code::Incompatible, "there is no {} {}; {}", what, number, kMadeByAnotherVersion);
+      return error(Code::Incompatible, "unknown {} {}; {}", what, number, kMadeByAnotherVersion);
     value = static_cast<E>(number);
     return {};
   }
@@ -159,7 +160,7 @@ class ProgramReader {
     TN_RETURN_IF_ERROR(check_family(step));
     TN_ASSIGN_OR_RETURN(const std::string_view name, strings_.at(in_.get<uint32_t>()));
     const auto op = op_from_name(name);
-    if (!op) return error(Code::Incompatible, "there is no op '{}'; {}", name, kMadeByAnotherVersion);
+    if (!op) return error(Code::Incompatible, "unknown op '{}'; {}", name, kMadeByAnotherVersion);
     step.op = *op;
     const std::string_view params = in_.get_block();
     step.inputs = in_.get_list<PlanValueId>();
@@ -181,10 +182,10 @@ class ProgramReader {
   Status check_family(const Step& step) const {
     if (!family_facts_) return {};
     const auto facts = family_facts_(step.family);
-    if (!facts)
-      return error(Code::Incompatible, "there is no kernel family '{}'; {}", step.family, kMadeByAnotherVersion);
+    if (!facts) return error(Code::Incompatible, "unknown kernel family '{}'; {}", step.family, kMadeByAnotherVersion);
     if (facts->version == step.family_version) return {};
-    return error(Code::Incompatible, "version {} of the kernel family '{}' is needed, and this is version {}; {}",
+    return error(Code::Incompatible,
+                 "the plan needs version {} of the kernel family '{}', but this Tenon has version {}; {}",
                  step.family_version, step.family, facts->version, kMadeByAnotherVersion);
   }
 
@@ -195,7 +196,7 @@ class ProgramReader {
       TN_ASSIGN_OR_RETURN(source.dtype, types_.read_dtype(in_, false));
       source.dims = in_.get_list<int64_t>();
       const auto expected = in_.get<uint8_t>();
-      if (expected > 1) return invalid_model("the source '{}' is marked with {}", source.name, expected);
+      if (expected > 1) return invalid_model("the source '{}' has the invalid flag {}", source.name, expected);
       source.expected = expected == 1;
     }
     return in_.status();
@@ -208,7 +209,8 @@ class ProgramReader {
       entry.sources = in_.get_list<int32_t>();
       TN_RETURN_IF_ERROR(read_text(entry.layout));
       const auto has_expression = in_.get<uint8_t>();
-      if (has_expression > 1) return invalid_model("an entry of the weight program has the form {}", has_expression);
+      if (has_expression > 1)
+        return invalid_model("an entry of the weight program has the invalid form {}", has_expression);
       if (has_expression == 0) continue;
       auto expression = std::make_shared<Plan>();
       TN_RETURN_IF_ERROR(read_plan(*expression, 0, true));
@@ -243,8 +245,8 @@ Result<std::shared_ptr<const Program>> program_from_bytes(std::string_view bytes
   const auto version = in.get<uint32_t>();
   TN_RETURN_IF_ERROR(in.status());
   if (version != kProgramVersion)
-    return error(Code::Incompatible, "the program has version {}, version {} is needed; {}", version, kProgramVersion,
-                 kMadeByAnotherVersion);
+    return error(Code::Incompatible, "the program has version {}, but this Tenon reads version {}; {}", version,
+                 kProgramVersion, kMadeByAnotherVersion);
   TN_ASSIGN_OR_RETURN(const StringTable strings, StringTable::read(in));
   TN_ASSIGN_OR_RETURN(NameStream names, NameStream::open(debug_map));
   return ProgramReader(in, strings, std::move(names), family_facts).read();

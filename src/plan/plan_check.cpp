@@ -39,15 +39,16 @@ Status check_signature(const Step& step) {
   const OpDef& def = op_def(step.op);
   if (!family_runs(step.family, def))
     return invalid_model("the kernel family '{}' does not run {}", step.family, def.name);
-  if (!step.params.holds(*def.params_type)) return invalid_model("{} has the parameters of another op", def.name);
+  if (!step.params.holds(*def.params_type))
+    return invalid_model("{} has parameters that belong to another op", def.name);
   if (step.bodies.size() != body_count(step))
-    return invalid_model("{} has {} sub-plans, it needs {}", def.name, step.bodies.size(), body_count(step));
+    return invalid_model("{} has {} sub-plans but needs {}", def.name, step.bodies.size(), body_count(step));
   if (!fits(def.inputs, step.inputs))
-    return invalid_model("{} does not take these {} inputs", def.name, step.inputs.size());
+    return invalid_model("{} cannot take these {} inputs", def.name, step.inputs.size());
   if (!fits(def.outputs, step.outputs))
-    return invalid_model("{} does not have these {} outputs", def.name, step.outputs.size());
+    return invalid_model("{} cannot have these {} outputs", def.name, step.outputs.size());
   if (std::ranges::all_of(step.outputs, [](PlanValueId v) { return v == kNoValue; }))
-    return invalid_model("nobody wants an output of {}", def.name);
+    return invalid_model("no output of {} is used", def.name);
   return {};
 }
 
@@ -71,7 +72,7 @@ class PlanCheck {
       if (!status.ok()) return std::move(status).in(fmt::format("step {}", s));
     }
     if (plan_.output_names.size() != plan_.outputs.size())
-      return invalid_model("{} outputs have {} names", plan_.outputs.size(), plan_.output_names.size());
+      return invalid_model("there are {} outputs but {} output names", plan_.outputs.size(), plan_.output_names.size());
     for (const PlanValueId v : plan_.outputs) {
       if (v == kNoValue && place_ == Place::Body) continue;
       TN_RETURN_IF_ERROR(read(v));
@@ -84,13 +85,13 @@ class PlanCheck {
   bool in_range(PlanValueId v) const { return v >= 0 && static_cast<size_t>(v) < plan_.values.size(); }
 
   Status read(PlanValueId v) const {
-    if (!in_range(v)) return invalid_model("value {} does not exist, there are {}", v, plan_.values.size());
-    if (!defined_[static_cast<size_t>(v)]) return invalid_model("value {} is read before it is made", v);
+    if (!in_range(v)) return invalid_model("value {} does not exist; there are {}", v, plan_.values.size());
+    if (!defined_[static_cast<size_t>(v)]) return invalid_model("value {} is read before it is computed", v);
     return {};
   }
   Status define(PlanValueId v) {
-    if (!in_range(v)) return invalid_model("value {} does not exist, there are {}", v, plan_.values.size());
-    if (defined_[static_cast<size_t>(v)]) return invalid_model("value {} is made twice", v);
+    if (!in_range(v)) return invalid_model("value {} does not exist; there are {}", v, plan_.values.size());
+    if (defined_[static_cast<size_t>(v)]) return invalid_model("value {} is computed twice", v);
     defined_[static_cast<size_t>(v)] = true;
     return {};
   }
@@ -101,7 +102,7 @@ class PlanCheck {
       const PlanValue& value = plan_.values[v];
       const bool is_slot = value.storage == Storage::Slot;
       const bool fits = is_slot ? value.slot >= 0 && static_cast<size_t>(value.slot) < slots_ : value.slot == -1;
-      if (!fits) return invalid_model("value {} has the slot {}, there are {}", v, value.slot, slots_);
+      if (!fits) return invalid_model("value {} refers to slot {}, but there are {} slots", v, value.slot, slots_);
       TN_RETURN_IF_ERROR(check_layout(v));
       defined_[v] = is_slot;
     }
@@ -128,18 +129,20 @@ class PlanCheck {
 
   Status must_be_plain(PlanValueId v, const char* what) const {
     if (v == kNoValue || !in_range(v) || plan_.values[static_cast<size_t>(v)].layout.is_plain()) return {};
-    return invalid_model("value {} is {}, so it must be plain", v, what);
+    return invalid_model("value {} is {}, so its layout must be plain", v, what);
   }
 
   Status check_entries() {
     for (const PlanInput& input : plan_.inputs) {
       if (input.default_slot < -1 || input.default_slot >= static_cast<int64_t>(slots_))
-        return invalid_model("an input has the default slot {}, there are {}", input.default_slot, slots_);
+        return invalid_model("an input refers to the default slot {}, but there are {} slots", input.default_slot,
+                             slots_);
       TN_RETURN_IF_ERROR(define(input.value));
       TN_RETURN_IF_ERROR(must_be_plain(input.value, "an input"));
     }
-    if (!plan_.late_dims.empty() && place_ != Place::Program) return invalid_model("only programs have run-time dims");
-    if (!plan_.captures.empty() && place_ != Place::Body) return invalid_model("only bodies may capture values");
+    if (!plan_.late_dims.empty() && place_ != Place::Program)
+      return invalid_model("only the main plan may have run-time dimensions");
+    if (!plan_.captures.empty() && place_ != Place::Body) return invalid_model("only sub-plans may capture values");
     for (const Capture& capture : plan_.captures) {
       TN_RETURN_IF_ERROR(define(capture.inner));
       TN_RETURN_IF_ERROR(must_be_plain(capture.inner, "captured"));
@@ -171,20 +174,20 @@ class PlanCheck {
 
 Status check_source_id(const Program& program, int32_t source) {
   if (source >= 0 && static_cast<size_t>(source) < program.sources.size()) return {};
-  return invalid_model("source {} does not exist, there are {}", source, program.sources.size());
+  return invalid_model("source {} does not exist; there are {}", source, program.sources.size());
 }
 
 Status check_entry(const Program& program, size_t slot) {
   const WeightEntry& entry = program.weight_program[slot];
-  if (entry.slot != static_cast<int64_t>(slot)) return invalid_model("the entry is for slot {}", entry.slot);
+  if (entry.slot != static_cast<int64_t>(slot)) return invalid_model("the entry is for another slot, {}", entry.slot);
   for (const int32_t source : entry.sources) TN_RETURN_IF_ERROR(check_source_id(program, source));
   if (!entry.expression) {
     if (entry.sources.size() == 1) return {};
-    return invalid_model("without an expression it needs one source, it has {}", entry.sources.size());
+    return invalid_model("an entry without an expression needs one source, but it has {}", entry.sources.size());
   }
   const Plan& expression = *entry.expression;
   if (expression.inputs.size() != entry.sources.size() || expression.outputs.size() != 1)
-    return invalid_model("an expression of {} inputs and {} outputs is given {} sources", expression.inputs.size(),
+    return invalid_model("an expression with {} inputs and {} outputs has {} sources", expression.inputs.size(),
                          expression.outputs.size(), entry.sources.size());
   return PlanCheck(expression, PlanCheck::Place::Expression, 0).check();
 }
@@ -197,7 +200,7 @@ Status check_exactness(const Program& program, const FindFamilyFacts& family_fac
     if (!entry.expression) continue;
     for (const Step& step : entry.expression->steps)
       if (const auto facts = family_facts(step.family); !facts || !facts->exact)
-        return invalid_model("slot {}: weights may not be computed by the kernel family '{}', which is not exact",
+        return invalid_model("slot {}: the kernel family '{}' must not compute weights because it is not exact",
                              entry.slot, step.family);
   }
   return {};
@@ -217,7 +220,7 @@ Status check_program(const Program& program) {
   for (const Guard& guard : program.guards) {
     TN_RETURN_IF_ERROR(check_source_id(program, guard.source));
     if (!property_from_text(guard.property))
-      return error(Code::Incompatible, "the plan depends on an unknown property, '{}'; {}", guard.property,
+      return error(Code::Incompatible, "the plan depends on the unknown property '{}'; {}", guard.property,
                    kMadeByAnotherVersion);
   }
   return {};

@@ -25,7 +25,7 @@ Result<Tensor> strings_from_bytes(const std::vector<int64_t>& dims, std::string_
   uint64_t begin = 0;
   for (std::string& string : tensor.as_mutable<std::string>()) {
     const auto end = in.get<uint64_t>();
-    if (end < begin || end > text.size()) return invalid_model("the strings of a tensor are not in order");
+    if (end < begin || end > text.size()) return invalid_model("the strings of a tensor are damaged");
     string = text.substr(begin, end - begin);
     begin = end;
   }
@@ -48,12 +48,13 @@ Hash128 content_hash(const Tensor& tensor) {
 Status check_stored_size(DType dtype, Dims dims, int64_t bytes) {
   const auto elements = checked_product(dims);
   const auto needed = elements ? storage_bytes(dtype, *elements) : std::nullopt;
-  if (!needed) return invalid_model("the shape is impossible");
+  if (!needed) return invalid_model("the shape is negative or too large");
   if (dtype == DType::String) {
     const auto ends = checked_mul(*elements, sizeof(uint64_t));
     if (!ends || *ends > bytes) return invalid_model("{} bytes cannot hold {} strings", bytes, *elements);
   } else if (*needed != bytes) {
-    return invalid_model("{} elements of {} take {} bytes, there are {}", *elements, dtype_name(dtype), *needed, bytes);
+    return invalid_model("{} elements of {} take {} bytes, but there are {}", *elements, dtype_name(dtype), *needed,
+                         bytes);
   }
   return {};
 }

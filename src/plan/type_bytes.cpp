@@ -33,7 +33,7 @@ Result<DType> TypeReader::read_dtype(ByteReader& in, bool may_be_undefined) {
   TN_ASSIGN_OR_RETURN(const std::string_view name, strings_.at(in.get<uint32_t>()));
   if (const auto dtype = dtype_from_name(name)) return *dtype;
   if (may_be_undefined && name == dtype_name(DType::Undefined)) return DType::Undefined;
-  return error(Code::Incompatible, "there is no element type '{}'; {}", name, kMadeByAnotherVersion);
+  return error(Code::Incompatible, "unknown element type '{}'; {}", name, kMadeByAnotherVersion);
 }
 
 Result<Dim> TypeReader::read_dim(ByteReader& in) {
@@ -50,12 +50,11 @@ Result<Dim> TypeReader::read_dim(ByteReader& in) {
 
 Result<Type> TypeReader::read(ByteReader& in, int nesting) {
   if (nesting > kMostTypeNesting)
-    return error(Code::ResourceLimit, "a type is nested more than {} deep", kMostTypeNesting);
+    return error(Code::ResourceLimit, "a type is nested more than {} levels deep", kMostTypeNesting);
   Type type;
   const auto kind = in.get<uint8_t>(), flags = in.get<uint8_t>();
   if (kind > static_cast<uint8_t>(Type::Kind::Map) || flags > (kSparse | kHasShape | kHasElement))
-    return error(Code::Incompatible, "there is no type of kind {} with flags {}; {}", kind, flags,
-                 kMadeByAnotherVersion);
+    return error(Code::Incompatible, "unknown kind of type {} with flags {}; {}", kind, flags, kMadeByAnotherVersion);
   type.kind = static_cast<Type::Kind>(kind);
   const bool holds_others = kind >= static_cast<uint8_t>(Type::Kind::Sequence);
   if (holds_others != ((flags & kHasElement) != 0))

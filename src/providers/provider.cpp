@@ -31,7 +31,7 @@ Result<BoundKernel> bind_kernel(const KernelFamily& family, const BindRequest& r
     if (refusals) refusals->push_back({variant.name, state.status().to_string()});
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", variant.name, state.status().to_string());
   }
-  return error(Code::Unsupported, "no kernel of {} runs this step ({})", family.name, reasons);
+  return error(Code::Unsupported, "no kernel of the family '{}' can run this step ({})", family.name, reasons);
 }
 
 namespace {

@@ -77,7 +77,7 @@ Status check_value(const Type& declared, const Value& given) {
   }
   const Type actual = given.type();
   if (declared.kind != actual.kind)
-    return invalid_argument("expects {}, the value given is {}", declared.to_string(), actual.to_string());
+    return invalid_argument("expects {}, but the value is {}", declared.to_string(), actual.to_string());
   if (declared.kind == Type::Kind::Sequence) {
     if (!declared.element) return {};
     // Elements may have any shapes, whatever the declaration expects of them; no rule relies on it.
@@ -87,17 +87,17 @@ Status check_value(const Type& declared, const Value& given) {
   }
   if (declared.kind == Type::Kind::Map) return {};
   if (declared.dtype != DType::Undefined && declared.dtype != actual.dtype)
-    return invalid_argument("expects element type {}, the tensor given is {}", dtype_name(declared.dtype),
+    return invalid_argument("expects element type {}, but the tensor is {}", dtype_name(declared.dtype),
                             dtype_name(actual.dtype));
   if (!declared.shape) return {};
   if (declared.shape->size() != actual.shape->size())
-    return invalid_argument("expects rank {} {}, the tensor given has rank {} {}", declared.shape->size(),
+    return invalid_argument("expects rank {} {}, but the tensor has rank {} {}", declared.shape->size(),
                             shape_text(*declared.shape), actual.shape->size(), shape_text(*actual.shape));
   for (size_t i = 0; i < declared.shape->size(); ++i) {
     const Dim& want = (*declared.shape)[i];
     const int64_t got = (*actual.shape)[i].value();
     if (want.is_constant() && want.value() != got)
-      return invalid_argument("expects the shape {}, the tensor given is {}: dimension {} must be {}",
+      return invalid_argument("expects the shape {}, but the tensor has {}: dimension {} must be {}",
                               shape_text(*declared.shape), shape_text(*actual.shape), i, want.value());
   }
   return {};
@@ -107,7 +107,7 @@ Status check_value(const Type& declared, const Value& given) {
 
 Status Session::check_inputs(std::span<const Value* const> inputs) const {
   if (inputs.size() != input_count())
-    return invalid_argument("the model has {} inputs, {} are given", input_count(), inputs.size());
+    return invalid_argument("the model has {} inputs, but {} are given", input_count(), inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     const PlanValue& declared = input(i);
     if (!inputs[i]) {
@@ -143,8 +143,9 @@ std::optional<std::string> Session::symbol_conflict(std::span<const Value* const
     const SymbolAxis*& known = first[a.symbol];
     if (!known) known = &a;
     if (extent(*known) == extent(a)) continue;
-    return fmt::format("{} is {} in input '{}' and {} in input '{}'", (*input(a.input).type.shape)[a.axis].to_string(),
-                       extent(*known), input(known->input).name, extent(a), input(a.input).name);
+    return fmt::format("the dimension '{}' is {} in input '{}' but {} in input '{}'",
+                       (*input(a.input).type.shape)[a.axis].to_string(), extent(*known), input(known->input).name,
+                       extent(a), input(a.input).name);
   }
   return std::nullopt;
 }
@@ -153,8 +154,8 @@ Status Session::run(std::span<const Value*> inputs, std::span<const OutputTarget
                     const RunOptions& options) const {
   if (fork_count() != forks_)
     return error(Code::Unsupported,
-                 "the process was forked after this session was made, and the threads of a session stay behind in the "
-                 "parent; make the session in the child, or start the child as a process of its own");
+                 "the process was forked after this session was created, and the child does not have the session's "
+                 "threads; create the session in the child, or start the child as a separate program");
   TN_RETURN_IF_ERROR(check_inputs(inputs));
   std::list<Value> changed;
   for (const Value*& input : inputs) {
@@ -166,7 +167,7 @@ Status Session::run(std::span<const Value*> inputs, std::span<const OutputTarget
   const std::shared_ptr<const Current> held = current();
   const WeightSnapshot& weights = *held->weights;
   if (weights.empty_slot() >= 0)
-    return error(Code::NotFound, "the model was compiled without its weights; still to be set: {}",
+    return error(Code::NotFound, "the model was compiled without its weights; set these first: {}",
                  open_weights_text(*held->plan->program, weights));
   state.slots = {held->weights, &weights.slots};
   state.slots_number = weights.number.value();

@@ -27,14 +27,14 @@ Status Session::check_weights(const KeyedWeights& given) const {
   const auto held = current();
   if (const Hash128 key = held->plan->plan_key(); key != given.plan_key)
     return error(Code::Incompatible,
-                 "the weights are of another plan ({}) than the session ({}); set them from their sources instead",
+                 "the weights belong to another plan ({}) than the session ({}); set them from their source instead",
                  given.plan_key.hex(), key.hex());
   const Program& program = *held->plan->program;
   if (given.weights->slots.size() != program.weight_program.size())
-    return invalid_argument("the weights have {} slots, the model has {}", given.weights->slots.size(),
+    return invalid_argument("the weights have {} slots, but the model has {}", given.weights->slots.size(),
                             program.weight_program.size());
   if (given.weights->empty_slot() < 0) return {};
-  return error(Code::NotFound, "the weights are not complete; still to be set: {}",
+  return error(Code::NotFound, "the weights are not complete; set these first: {}",
                open_weights_text(program, *given.weights));
 }
 
@@ -42,7 +42,7 @@ Status Session::use_weights_together(std::vector<std::pair<Session*, KeyedWeight
   // Always in one order, so that two groups with the same sessions cannot wait for each other.
   std::ranges::stable_sort(weights, {}, [](const auto& pair) { return pair.first; });
   for (size_t i = 1; i < weights.size(); ++i)
-    if (weights[i].first == weights[i - 1].first) return invalid_argument("a session is named twice");
+    if (weights[i].first == weights[i - 1].first) return invalid_argument("the same session is given twice");
   std::vector<std::shared_ptr<const Current>> next;  // then what is replaced, which is freed after the locks
   std::vector<std::unique_lock<std::mutex>> swapping, publishing;
   for (auto& [session, set] : weights) swapping.emplace_back(session->swap_mutex_);

@@ -230,9 +230,9 @@ class AttributeCheck {
 
   void add(const WeightSource::Node& node, const std::string& attribute, const Attribute& value,
            const Attribute& other) {
-    sentences_.insert(
-        fmt::format("node '{}' ({}): '{}' stays {}, in {} it is {}; compile that model to use its attributes",
-                    node.name, node.op, attribute, text_of(value), source_.where(), text_of(other)));
+    sentences_.insert(fmt::format(
+        "node '{}' ({}): the attribute '{}' stays {}, but in {} it is {}; compile that model to use its attributes",
+        node.name, node.op, attribute, text_of(value), source_.where(), text_of(other)));
   }
 
   const Program& program_;

@@ -20,7 +20,8 @@ class SpareBuffers::Block {
     const auto page = static_cast<size_t>(::sysconf(_SC_PAGESIZE));
     const size_t mapped = (static_cast<size_t>(bytes) + kBufferAlignment + page - 1) / page * page;
     void* pages = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED) return error(Code::ResourceLimit, "the operating system has no {} bytes of memory", bytes);
+    if (pages == MAP_FAILED)
+      return error(Code::ResourceLimit, "the operating system cannot provide {} bytes of memory", bytes);
     block->mapped_ = mapped;
     block->data_ = static_cast<std::byte*>(pages);
     return block;

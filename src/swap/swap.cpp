@@ -250,12 +250,12 @@ Status explain(Status failure, const Program& program, const WeightSnapshot& sna
   if (missing.empty()) return failure;
   return Status(
       failure.code(),
-      fmt::format("{}:{}",
-                  stays ? "these weights are packed together with the ones you replace, and their values were "
-                          "not found; add them to the new set, or name the folder of the files they came "
-                          "from (source_dir)"
-                        : "the values of these weights cannot be read",
-                  missing));
+      fmt::format(
+          "{}:{}",
+          stays ? "these weights are packed together with the ones you replace, and their values were not found; add "
+                  "them to the new set, or name the folder of the files they came from with the option 'source_dir'"
+                : "the values of these weights cannot be read",
+          missing));
 }
 
 // A tensor of a source in the shape that the program knows it in.

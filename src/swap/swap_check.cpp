@@ -37,7 +37,7 @@ class SwapCheck {
       find_slots();
     }
     if (problems_.empty()) return std::move(plan_);
-    std::string text = fmt::format("the weights of {} do not fit", source_.where());
+    std::string text = fmt::format("the weights in {} cannot replace those of the model", source_.where());
     for (const std::string& problem : problems_) text += "\n  " + problem;
     return Status(code_, std::move(text));
   }
@@ -72,8 +72,9 @@ class SwapCheck {
     const bool same_shape = given->certain ? given->dims == info.dims : count_of(given->dims) == count_of(info.dims);
     if (given->dtype != info.dtype || !same_shape) {
       refuse(Code::InvalidArgument,
-             fmt::format("{}: '{}' is {}, the new one is {}", given->dtype != info.dtype ? "element type" : "shape",
-                         info.name, type_text(info.dtype, info.dims), type_text(given->dtype, given->dims)));
+             fmt::format("{}: '{}' is {} in the model, but the new weight is {}",
+                         given->dtype != info.dtype ? "element type" : "shape", info.name,
+                         type_text(info.dtype, info.dims), type_text(given->dtype, given->dims)));
       return {};
     }
     const size_t broken = plan_.broken.size();
@@ -92,7 +93,7 @@ class SwapCheck {
     const std::string hash = content_hash(tensor).hex();
     for (const Guard* guard : guards) {
       const auto property = property_from_text(guard->property);
-      if (!property) return error(Code::Internal, "there is no property '{}'", guard->property);
+      if (!property) return error(Code::Internal, "unknown property '{}'", guard->property);
       const std::string answer = property->is_about_elements() ? hash : answer_text(ask(tensor, *property));
       if (guard->answer == answer) continue;
       // What the user pinned stays, whoever could compile it otherwise.
@@ -106,12 +107,13 @@ class SwapCheck {
 
   static std::string broken_guard(const SourceInfo& info, const Guard& guard, const Property& property) {
     if (property.kind == Property::Kind::Pinned)
-      return fmt::format("pinned: '{}' was compiled to stay as it is", info.name);
+      return fmt::format("pinned: '{}' was pinned when the model was compiled and cannot change", info.name);
     if (property.is_about_elements())
-      return fmt::format("guard: {} depends on the elements of '{}', and the new ones differ; compile the model again",
-                         guard.asker, info.name);
+      return fmt::format(
+          "guard: {} depends on the elements of '{}', and the new elements differ; compile the model again",
+          guard.asker, info.name);
     const bool was = guard.answer == answer_text(Answer::Yes);
-    return fmt::format("guard: {} needs '{}' {} {}, and the new one is{}; compile the model again", guard.asker,
+    return fmt::format("guard: {} needs '{}' {} {}, but the new weight is{}; compile the model again", guard.asker,
                        info.name, was ? "to be" : "not to be", guard.property, was ? " not" : "");
   }
 
@@ -154,10 +156,11 @@ class SwapCheck {
       }
     }
     for (int32_t id : gone)
-      refuse(Code::NotFound,
-             fmt::format("absent: '{}' does not change, but what it is packed with does, and its bytes are gone; give "
-                         "it with the new weights, or the folder where they are",
-                         program_.sources[static_cast<size_t>(id)].name));
+      refuse(
+          Code::NotFound,
+          fmt::format("absent: '{}' is packed together with a weight that changes, and its values were not found; add "
+                      "it to the new weights, or name the folder of the file it came from with the option 'source_dir'",
+                      program_.sources[static_cast<size_t>(id)].name));
     if (problems_.empty()) return;
     // Reading them takes time, which is well spent only when there is something to tell anyway.
     for (int32_t id : needed)

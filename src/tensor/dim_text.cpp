@@ -83,12 +83,12 @@ class DimParser {
     TN_ASSIGN_OR_RETURN(Dim d, sum());
     skip_space();
     if (at_ != text_.size()) return fail();
-    if (d.is_invalid()) return invalid_model("the dimension '{}' overflows", text_);
+    if (d.is_invalid()) return invalid_model("the dimension '{}' is too large", text_);
     return d;
   }
 
  private:
-  Status fail() const { return invalid_model("the dimension '{}' cannot be read at position {}", text_, at_); }
+  Status fail() const { return invalid_model("the dimension '{}' has a syntax error at position {}", text_, at_); }
   void skip_space() {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
   }

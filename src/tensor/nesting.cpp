@@ -42,7 +42,7 @@ class Nesting {
 
 Status check(bool too_deep, const char* what) {
   if (!too_deep) return {};
-  return error(Code::ResourceLimit, "a {} is nested more than {} deep", what, kMostTypeNesting);
+  return error(Code::ResourceLimit, "a {} is nested more than {} levels deep", what, kMostTypeNesting);
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ Result<Tensor> Tensor::allocate(DType dtype, std::vector<int64_t> dims, const st
   auto count = checked_product(dims);
   auto bytes = count ? storage_bytes(dtype, *count) : std::nullopt;
   if (!bytes)
-    return error(Code::ResourceLimit, "a tensor of shape {} is negative or too large",
+    return error(Code::ResourceLimit, "the tensor shape {} is negative or too large",
                  shape_text(Shape(dims.begin(), dims.end())));
   Tensor t;
   t.dtype_ = dtype;

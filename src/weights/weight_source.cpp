@@ -36,7 +36,7 @@ class MemorySource : public WeightSource {
   }
   Result<Tensor> read(const std::string& name) const override {
     const auto it = tensors_.find(name);
-    if (it == tensors_.end()) return error(Code::NotFound, "there is no tensor '{}'", name);
+    if (it == tensors_.end()) return error(Code::NotFound, "no tensor is named '{}'", name);
     return canonical(it->second, nullptr);
   }
   bool lasting() const override { return lasting_; }
@@ -95,7 +95,7 @@ class FolderSource final : public WeightSource {
     std::erase_if(layout, [&](const auto& named) { return missing.contains(named.second.place.file); });
     self->layout_ = std::move(layout);
     if (self->layout_.empty())
-      return error(Code::NotFound, "'{}' has none of the files that the weights came from, which are: {}", folder,
+      return error(Code::NotFound, "'{}' contains none of the files that the weights came from: {}", folder,
                    fmt::join(missing, ", "));
     return std::unique_ptr<WeightSource>(std::move(self));
   }
@@ -115,14 +115,14 @@ class FolderSource final : public WeightSource {
   }
   Result<Tensor> read(const std::string& name) const override {
     const auto it = layout_.find(name);
-    if (it == layout_.end()) return error(Code::NotFound, "nothing is known of a tensor '{}'", name);
+    if (it == layout_.end()) return error(Code::NotFound, "the tensor '{}' is unknown", name);
     if (const WeightSource* named = named_file(it->second)) return named->read(name);
     const auto& [description, place] = it->second;
     if (description.dtype == DType::String)
-      return invalid_argument("the tensor '{}' holds strings, which do not lie in files as they are", name);
+      return invalid_argument("the tensor '{}' holds strings, which cannot be read directly from a file", name);
     const auto elements = wire::count_elements(description.dtype, description.dims);
     if (!elements || storage_bytes(description.dtype, *elements) != place.bytes)
-      return invalid_argument("{} bytes do not fit the tensor '{}'", place.bytes, name);
+      return invalid_argument("{} bytes do not match the type and shape of the tensor '{}'", place.bytes, name);
     TN_ASSIGN_OR_RETURN(const auto region, elements_->read(place.file, place.offset, place.bytes));
     return wire::tensor_over_bytes({description.dtype, *elements, place.bytes}, description.dims, region.bytes,
                                    region.owner);

@@ -47,11 +47,12 @@ bool FolderExternalData::are_unchanged() {
 Result<ExternalData::Region> FolderExternalData::read(Bytes location, int64_t offset, int64_t length) {
   TN_ASSIGN_OR_RETURN(const auto file, open(location));
   if (offset < 0 || offset > file->size)
-    return invalid_model("external data starts at {} in '{}', which has {} bytes", offset, location, file->size);
+    return invalid_model("the external data starts at byte {} of '{}', which has only {} bytes", offset, location,
+                         file->size);
   if (length < 0) length = file->size - offset;
   if (length > file->size - offset)
-    return invalid_model("external data needs {} bytes at {} in '{}', which has {} bytes", length, offset, location,
-                         file->size);
+    return invalid_model("the external data needs {} bytes at offset {} of '{}', which has only {} bytes", length,
+                         offset, location, file->size);
   const auto size = static_cast<size_t>(length);
   if (file->mapping) return Region{file->mapping->view().substr(static_cast<size_t>(offset), size), file->mapping};
   TN_ASSIGN_OR_RETURN(auto buffer, read_region(file->handle, offset, length, std::string(location)));

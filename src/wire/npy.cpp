@@ -33,11 +33,11 @@ Result<DType> element_type(const NpyHeader& header, std::optional<DType> void_dt
   if (header.kind == 'U' || header.kind == 'S') return DType::String;
   if (header.kind == 'V') {
     if (!void_dtype)
-      return invalid_argument("the array has a type NumPy does not name ({} bytes each); say which type it is",
+      return invalid_argument("the array's type has no NumPy name ({} bytes per element); state the element type",
                               header.item_bytes);
     if (*void_dtype == DType::String || numpy_bytes(*void_dtype) != header.item_bytes)
-      return invalid_argument("the array has {} bytes per element, which is not {}", header.item_bytes,
-                              dtype_name(*void_dtype));
+      return invalid_argument("the array has {} bytes per element, which does not fit the element type {}",
+                              header.item_bytes, dtype_name(*void_dtype));
     return *void_dtype;
   }
   // What NumPy calls this type when it writes it, although it cannot read that.
@@ -85,8 +85,8 @@ Result<int64_t> check_length(const NpyHeader& header, DType dtype, uint64_t byte
   const auto elements = count_elements(dtype, header.shape);
   const auto needed = elements ? checked_mul(*elements, header.item_bytes) : std::nullopt;
   if (needed && static_cast<uint64_t>(*needed) == bytes && (header.item_bytes != 0 || *elements == 0)) return *elements;
-  return invalid_argument("shape {} of {} bytes each does not fit the {} bytes in the file", dims_text(header.shape),
-                          header.item_bytes, bytes);
+  return invalid_argument("an array of shape {} with {} bytes per element does not match the {} bytes in the file",
+                          dims_text(header.shape), header.item_bytes, bytes);
 }
 
 // Whether there is room for this many bytes that are held only while an array is converted.

@@ -25,11 +25,11 @@ class DictionaryReader {
   explicit DictionaryReader(std::string_view text) : rest_(text) {}
 
   Status read(NpyHeader& header) {
-    if (!take('{')) return bad_header("no dictionary");
+    if (!take('{')) return bad_header("the dictionary is missing");
     bool has_descr = false, has_order = false, has_shape = false;
     while (!take('}')) {
       const auto key = quoted();
-      if (!key || !take(':')) return bad_header("a key is not quoted");
+      if (!key || !take(':')) return bad_header("a key is not in quotes");
       if (*key == "descr") {
         TN_RETURN_IF_ERROR(descr(header));
         has_descr = true;
@@ -40,9 +40,9 @@ class DictionaryReader {
         TN_RETURN_IF_ERROR(shape(header));
         has_shape = true;
       } else {
-        return bad_header("an unknown key");
+        return bad_header("a key is unknown");
       }
-      if (!take(',') && peek() != '}') return bad_header("an entry does not end");
+      if (!take(',') && peek() != '}') return bad_header("an entry is not terminated");
     }
     if (!has_descr || !has_order || !has_shape) return bad_header("descr, fortran_order or shape is missing");
     return {};
@@ -102,7 +102,7 @@ class DictionaryReader {
     if (take(std::string_view("True")))
       header.fortran_order = true;
     else if (!take(std::string_view("False")))
-      return bad_header("fortran_order is neither True nor False");
+      return bad_header("fortran_order must be True or False");
     return {};
   }
   Status shape(NpyHeader& header) {
@@ -110,11 +110,11 @@ class DictionaryReader {
     if (!take('(')) return bad_header("shape is not a tuple");
     while (!take(')')) {
       const auto dim = integer();
-      if (!dim || *dim < 0) return bad_header("shape has an entry that is not a count");
+      if (!dim || *dim < 0) return bad_header("shape has an entry that is not a non-negative integer");
       header.shape.push_back(*dim);
       if (header.shape.size() > kMaxNpyRank) return bad_header("more than 64 dimensions");
       take('L');  // NumPy under Python 2 wrote long integers so
-      if (!take(',') && peek() != ')') return bad_header("shape does not end");
+      if (!take(',') && peek() != ')') return bad_header("shape is not terminated");
     }
     return {};
   }
@@ -128,12 +128,12 @@ Result<NpyHeader> parse_npy_header(std::string_view bytes) {
   if (bytes.size() < 10 || !bytes.starts_with(kMagic)) return invalid_argument("not a .npy file");
   const int major = static_cast<uint8_t>(bytes[6]);
   if (major < 1 || major > 3)
-    return error(Code::Incompatible, ".npy format version {} is not known (1 to 3 are)", major);
+    return error(Code::Incompatible, ".npy format version {} is not supported; versions 1 to 3 are", major);
   const size_t length_bytes = major == 1 ? 2 : 4;
   const size_t start = 8 + length_bytes;
-  if (bytes.size() < start) return bad_header("it ends early");
+  if (bytes.size() < start) return bad_header("the file ends too early");
   const size_t length = little_endian(bytes.substr(8), length_bytes);
-  if (length > bytes.size() - start) return bad_header("it ends early");
+  if (length > bytes.size() - start) return bad_header("the file ends too early");
   NpyHeader header;
   header.data_offset = start + length;
   TN_RETURN_IF_ERROR(DictionaryReader(bytes.substr(start, length)).read(header));

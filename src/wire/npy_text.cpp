@@ -75,7 +75,7 @@ Result<Tensor> parse_fixed_text(const NpyHeader& header, int64_t elements, Bytes
       strings[i] = std::string(item);
     } else {
       auto text = from_utf32(item);
-      if (!text) return invalid_argument("string {} has a character outside of Unicode", i);
+      if (!text) return invalid_argument("string {} has a character outside Unicode", i);
       strings[i] = std::move(*text);
     }
   }
@@ -86,10 +86,10 @@ Result<std::string> to_fixed_text(std::span<const std::string> strings, int64_t&
   characters = 1;
   for (size_t i = 0; i < strings.size(); ++i) {
     std::string_view rest = strings[i];
-    if (rest.ends_with('\0')) return unsupported("string {} ends with a zero, which NumPy drops", i);
+    if (rest.ends_with('\0')) return unsupported("string {} ends with a zero character, which NumPy would drop", i);
     int64_t length = 0;
     for (; !rest.empty(); ++length)
-      if (!take_character(rest)) return unsupported("string {} is not UTF-8, which NumPy needs", i);
+      if (!take_character(rest)) return unsupported("string {} is not valid UTF-8, which NumPy requires", i);
     characters = std::max(characters, length);
   }
   const auto total = checked_mul(static_cast<int64_t>(strings.size()), characters * 4);

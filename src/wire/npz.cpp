@@ -86,7 +86,7 @@ Result<const ZipEntry*> NpzFile::find(std::string_view name) const {
   std::string known;
   for (size_t i = 0; i < names_.size() && i < kMostShown; ++i) known += (i ? ", '" : "'") + names_[i] + "'";
   if (names_.size() > kMostShown) known += fmt::format(" and {} more", names_.size() - kMostShown);
-  return error(Code::NotFound, "there is no array '{}'; there are: {}", name, known);
+  return error(Code::NotFound, "no array is named '{}'; the archive has: {}", name, known);
 }
 
 std::optional<std::pair<int64_t, int64_t>> NpzFile::place(std::string_view name) const {
@@ -106,7 +106,7 @@ Status write_npz(const std::string& path, const std::vector<NamedTensor>& tensor
   ZipWriter archive;
   for (const NamedTensor& named : tensors) {
     if (named.name.empty() || named.name.size() > kMaxName || !names.insert(named.name).second)
-      return invalid_argument("'{}' cannot be the name of an array: empty, too long or taken", named.name);
+      return invalid_argument("'{}' cannot name an array because it is empty, too long or already used", named.name);
     auto npy = encode_npy(named.tensor);
     if (!npy.ok()) return std::move(npy).status().in(fmt::format("array '{}'", named.name)).in(path);
     const EncodedNpy& kept = encoded.emplace_back(std::move(npy).value());

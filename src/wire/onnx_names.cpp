@@ -51,8 +51,8 @@ std::string shown(Bytes text) {
 Bytes parse_name(const Field& field) {
   const Bytes name = field.bytes();
   if (is_plain(name)) return name;
-  const char* problem = !is_utf8(name)                              ? "is not UTF-8"
-                        : name.find('\0') != std::string_view::npos ? "holds a zero byte"
+  const char* problem = !is_utf8(name)                              ? "is not valid UTF-8"
+                        : name.find('\0') != std::string_view::npos ? "contains a zero byte"
                                                                     : nullptr;
   if (problem) throw ParseError(Code::InvalidModel, fmt::format("the name '{}' {}", shown(name), problem));
   return name;

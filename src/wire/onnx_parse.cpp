@@ -22,8 +22,8 @@ std::string Parser::path() const {
 }
 
 void Parser::throw_too_deep(const char* what) const {
-  throw ParseError(Code::ResourceLimit,
-                   fmt::format("{} are nested deeper than {} (option 'max_nesting')", what, limits_.max_nesting));
+  throw ParseError(Code::ResourceLimit, fmt::format("{} are nested more than {} levels deep (option 'max_nesting')",
+                                                    what, limits_.max_nesting));
 }
 
 void Parser::throw_too_many(const char* what, int64_t limit) const {
@@ -35,7 +35,7 @@ void Parser::count_node() {
 }
 
 void throw_given_twice(const char* name) {
-  throw ParseError(Code::InvalidModel, fmt::format("field '{}' is given twice", name));
+  throw ParseError(Code::InvalidModel, fmt::format("field '{}' occurs twice", name));
 }
 
 StringEntry parse_entry(Bytes bytes) {
@@ -64,10 +64,10 @@ namespace {
 
 // What the bytes of a message lack, in words of its reader.
 std::string_view problem_of(const protozero::exception& e) {
-  if (dynamic_cast<const protozero::end_of_buffer_exception*>(&e)) return "it ends in the middle of a field";
-  if (dynamic_cast<const protozero::varint_too_long_exception*>(&e)) return "a number in it is too long";
+  if (dynamic_cast<const protozero::end_of_buffer_exception*>(&e)) return "the file ends in the middle of a field";
+  if (dynamic_cast<const protozero::varint_too_long_exception*>(&e)) return "a number is too long";
   if (dynamic_cast<const protozero::unknown_pbf_wire_type_exception*>(&e))
-    return "a field is of no kind that protobuf has";
+    return "a field has a wire type that protobuf does not define";
   if (dynamic_cast<const protozero::invalid_tag_exception*>(&e)) return "a field has an invalid number";
   return "a field has the wrong wire type or length";
 }
@@ -84,7 +84,7 @@ auto guarded(Parser& parser, F&& parse) -> Result<decltype(parse())> {
   } catch (const ParseError& e) {
     return located(Status(e.code, e.message));
   } catch (const protozero::exception& e) {
-    return located(invalid_model("not an ONNX model, or one that is damaged or cut off: {}", problem_of(e)));
+    return located(invalid_model("this is not an ONNX model, or it is damaged or truncated: {}", problem_of(e)));
   } catch (const std::bad_alloc&) {
     return located(error(Code::ResourceLimit, "not enough memory to read the model"));
   } catch (const std::length_error&) {

@@ -26,7 +26,7 @@ Result<int64_t> parse_count(Bytes text, const char* key) {
   int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (problem != std::errc{} || end != text.data() + text.size() || value < 0)
-    return invalid_model("external data has the {} '{}', which is not a byte count", key, text);
+    return invalid_model("the external data has the {} '{}', which is not a number of bytes", key, text);
   return value;
 }
 
@@ -52,30 +52,32 @@ Result<Tensor> decode_external(const TensorProto& proto, const TensorHeader& hea
   TN_ASSIGN_OR_RETURN(const ExternalRegion declared, external_region(proto));
   const Bytes location = declared.location;
   const int64_t offset = declared.offset, length = declared.length < 0 ? header.bytes : declared.length;
-  if (header.dtype == DType::String) return invalid_model("strings cannot be external data");
-  if (location.empty()) return invalid_model("external data has no location");
+  if (header.dtype == DType::String) return invalid_model("strings cannot be stored as external data");
+  if (location.empty()) return invalid_model("the external data has no location");
   if (length != header.bytes)
-    return invalid_model("type {} and dims {} need {} bytes, but external data declares a length of {}",
+    return invalid_model("element type {} and dims {} need {} bytes, but the external data declares a length of {}",
                          dtype_name(header.dtype), dims_text(proto.dims), header.bytes, length);
   if (!external)
-    return invalid_argument("its elements are in the file '{}'; load the model from its folder to read it", location);
+    return invalid_argument(
+        "the elements are in the file '{}'; load the model by its path so that this file can be found", location);
   if (length == 0) return Tensor::allocate(header.dtype, proto.dims, nullptr);
   TN_ASSIGN_OR_RETURN(auto region, external->read(location, offset, length));
   if (static_cast<int64_t>(region.bytes.size()) != length)
-    return error(Code::Internal, "reading '{}' gave {} bytes instead of {}", location, region.bytes.size(), length);
+    return error(Code::Internal, "reading '{}' returned {} bytes instead of {}", location, region.bytes.size(), length);
   return tensor_over_bytes(header, proto.dims, region.bytes, region.owner);
 }
 
 Result<Tensor> decode(const TensorProto& proto, const std::shared_ptr<const void>& owner, ExternalData* external) {
   TN_ASSIGN_OR_RETURN(const TensorHeader header, check_header(proto));
-  if (proto.has_segment) return unsupported("the tensor is stored in segments; save the model without them");
+  if (proto.has_segment)
+    return unsupported("tensors stored in segments are not supported; save the model without segments");
   if (proto.is_external) return decode_external(proto, header, external);
   // An empty raw_data beside typed data says nothing.
   const bool raw = proto.raw_data && !(proto.raw_data->empty() && has_typed_data(proto));
   if (!raw) return decode_typed_data(proto, header, owner);
-  if (header.dtype == DType::String) return invalid_model("strings cannot be raw data");
+  if (header.dtype == DType::String) return invalid_model("strings cannot be stored as raw data");
   if (static_cast<int64_t>(proto.raw_data->size()) != header.bytes)
-    return invalid_model("type {} and dims {} need {} bytes, but raw data has {}", dtype_name(header.dtype),
+    return invalid_model("element type {} and dims {} need {} bytes, but the raw data has {}", dtype_name(header.dtype),
                          dims_text(proto.dims), header.bytes, proto.raw_data->size());
   return tensor_over_bytes(header, proto.dims, *proto.raw_data, owner);
 }
@@ -108,7 +110,7 @@ Result<TensorHeader> check_header(const TensorProto& proto) {
   if (!dtype) return invalid_model("element type {} is not an ONNX type", proto.data_type);
   header.dtype = *dtype;
   if (proto.dims.size() > kMaxRank)
-    return error(Code::ResourceLimit, "it has {} dimensions; the limit is {}", proto.dims.size(), kMaxRank);
+    return error(Code::ResourceLimit, "the tensor has {} dimensions; the limit is {}", proto.dims.size(), kMaxRank);
   const auto elements = count_elements(header.dtype, proto.dims);
   if (!elements) return invalid_model("dims {} are negative or too large", dims_text(proto.dims));
   header.elements = *elements;
@@ -119,7 +121,7 @@ Result<TensorHeader> check_header(const TensorProto& proto) {
 Result<Tensor> tensor_over_bytes(const TensorHeader& header, const std::vector<int64_t>& dims, Bytes bytes,
                                  const std::shared_ptr<const void>& owner) {
   // Bytes of a file are no string objects.
-  if (header.dtype == DType::String) return invalid_model("strings cannot be taken from bytes");
+  if (header.dtype == DType::String) return invalid_model("strings cannot be read from raw bytes");
   const bool as_is = usable_as_is(header, dims, bytes);
   if (as_is && owner) return Tensor::borrow(header.dtype, dims, bytes.data(), owner);
   TN_ASSIGN_OR_RETURN(Tensor tensor, Tensor::allocate(header.dtype, dims, nullptr));
@@ -141,7 +143,7 @@ Result<Tensor> decode_tensor(const TensorProto& proto, const std::shared_ptr<con
     if (tensor.ok()) return tensor;
     return named(std::move(tensor).status());
   } catch (const protozero::exception& e) {
-    return named(invalid_model("its data is not valid protobuf: {}", e.what()));
+    return named(invalid_model("the data is not valid protobuf: {}", e.what()));
   }
 }
 

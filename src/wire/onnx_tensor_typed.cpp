@@ -152,8 +152,8 @@ Result<Tensor> decode_typed_data(const TensorProto& proto, const TensorHeader& h
   });
   const int64_t expected = expected_entries(header);
   if (entries != expected)
-    return invalid_model("type {} and dims {} need {} entries of {}, but there are {}", dtype_name(header.dtype),
-                         dims_text(proto.dims), expected, typed.name, entries);
+    return invalid_model("element type {} and dims {} need {} entries of {}, but there are {}",
+                         dtype_name(header.dtype), dims_text(proto.dims), expected, typed.name, entries);
   // Packed fixed-width entries are laid out like raw data.
   if (typed.fixed_width != 0 && fields == 1 && last.wire == WireType::length_delimited)
     return tensor_over_bytes(header, proto.dims, last.payload, owner);

@@ -91,7 +91,7 @@ Result<MessageWriter> encode_model(const Model& model) {
   encode_model_fields(model, out);
   if (out.size() > kMaxMessageBytes)
     return error(Code::ResourceLimit,
-                 "the model takes {} bytes, but an ONNX file ends at 2 GiB; save its weights as external data",
+                 "the model takes {} bytes, but an ONNX file is limited to 2 GiB; save its weights as external data",
                  out.size());
   return out;
 }

@@ -65,18 +65,18 @@ Result<SafetensorsFile::Entry> parse_entry(const std::string& name, const json& 
   SafetensorsFile::Entry entry;
   entry.name = name;
   if (!described.is_object() || !described.contains("dtype") || !described["dtype"].is_string())
-    return invalid_argument("it has no dtype");
+    return invalid_argument("the tensor has no dtype");
   const auto dtype = type_of_name(described["dtype"].get<std::string>());
-  if (!dtype) return unsupported("its type '{}' is not known", described["dtype"].get<std::string>());
+  if (!dtype) return unsupported("the dtype '{}' is not supported", described["dtype"].get<std::string>());
   const auto dims = described.contains("shape") ? numbers(described["shape"]) : std::nullopt;
   const auto range = described.contains("data_offsets") ? numbers(described["data_offsets"]) : std::nullopt;
-  if (!dims || !range || range->size() != 2) return invalid_argument("it has no shape or no data_offsets");
+  if (!dims || !range || range->size() != 2) return invalid_argument("the tensor has no shape or no data_offsets");
   const auto elements = count_elements(*dtype, *dims);
   const auto bytes = elements ? storage_bytes(*dtype, *elements) : std::nullopt;
   const int64_t begin = (*range)[0], end = (*range)[1];
   if (!bytes || begin > end || end > data_bytes || end - begin != *bytes)
-    return invalid_argument("type {} and shape {} do not fit the bytes {} to {} of the file's {}", dtype_name(*dtype),
-                            dims_text(*dims), begin, end, data_bytes);
+    return invalid_argument("element type {} and shape {} do not match bytes {} to {} of the file's {}",
+                            dtype_name(*dtype), dims_text(*dims), begin, end, data_bytes);
   entry.dtype = *dtype;
   entry.dims = *dims;
   entry.offset = data_begin + begin;
@@ -90,20 +90,23 @@ Status check_ranges(std::vector<SafetensorsFile::Entry> entries, int64_t begin, 
   int64_t at = begin;
   for (const auto& entry : entries) {
     if (entry.offset != at)
-      return invalid_argument("tensor '{}' begins at byte {}, it should at {}", entry.name, entry.offset, at);
+      return invalid_argument("tensor '{}' begins at byte {}, but it should begin at byte {}", entry.name, entry.offset,
+                              at);
     at += entry.bytes;
   }
-  return at == end ? Status() : invalid_argument("{} bytes at the end belong to no tensor", end - at);
+  return at == end ? Status() : invalid_argument("{} bytes at the end of the file belong to no tensor", end - at);
 }
 
 }  // namespace
 
 Result<SafetensorsFile> SafetensorsFile::parse(Bytes bytes, std::shared_ptr<const void> owner) {
   uint64_t header_bytes = 0;
-  if (bytes.size() < kLengthBytes) return invalid_argument("{} bytes are too few for a safetensors file", bytes.size());
+  if (bytes.size() < kLengthBytes)
+    return invalid_argument("the file has only {} bytes, too few for a safetensors file", bytes.size());
   std::memcpy(&header_bytes, bytes.data(), kLengthBytes);
   if (header_bytes > kMaxHeaderBytes || header_bytes > bytes.size() - kLengthBytes)
-    return invalid_argument("it is no safetensors file, or cut off: its header claims {} bytes", header_bytes);
+    return invalid_argument("this is not a safetensors file, or it is truncated: its header claims {} bytes",
+                            header_bytes);
   const json header = json::parse(bytes.substr(kLengthBytes, header_bytes), nullptr, false);
   if (!header.is_object()) return invalid_argument("the header is not a JSON object");
   SafetensorsFile file;
@@ -159,8 +162,8 @@ Status write_safetensors(const std::string& path, const std::vector<NamedTensor>
     const Tensor& tensor = named->tensor;
     const auto* type = std::ranges::find(kTypeNames, tensor.dtype(), &TypeName::dtype);
     if (type == std::end(kTypeNames))
-      return unsupported("tensor '{}': safetensors has no {}", named->name, dtype_name(tensor.dtype()));
-    if (header.contains(named->name)) return invalid_argument("tensor '{}' is given twice", named->name);
+      return unsupported("tensor '{}': safetensors cannot store {}", named->name, dtype_name(tensor.dtype()));
+    if (header.contains(named->name)) return invalid_argument("tensor '{}' occurs twice", named->name);
     header[named->name] = {
         {"dtype", type->name}, {"shape", tensor.dims()}, {"data_offsets", {at, at + tensor.bytes()}}};
     at += tensor.bytes();
@@ -170,7 +173,7 @@ Status write_safetensors(const std::string& path, const std::vector<NamedTensor>
   try {
     text = header.dump();
   } catch (const json::exception&) {
-    return unsupported("safetensors needs names that are valid UTF-8");
+    return unsupported("safetensors requires names in valid UTF-8");
   }
   text.append((8 - text.size() % 8) % 8, ' ');
   const uint64_t length = text.size();

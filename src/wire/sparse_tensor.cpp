@@ -16,8 +16,8 @@ Result<std::vector<int64_t>> linear_positions(const Tensor& indices, int64_t cou
   const bool linear = indices.dims() == std::vector<int64_t>{count};
   const bool coordinates = indices.dims() == std::vector<int64_t>{count, rank};
   if (indices.dtype() != DType::Int64 || (!linear && !coordinates))
-    return invalid_model("{} values need int64 indices with dims [{}] or [{},{}], not {} with dims {}", count, count,
-                         count, rank, dtype_name(indices.dtype()), dims_text(indices.dims()));
+    return invalid_model("{} values need int64 indices with dims [{}] or [{},{}], but the indices are {} with dims {}",
+                         count, count, count, rank, dtype_name(indices.dtype()), dims_text(indices.dims()));
   const auto data = indices.as<int64_t>();
   std::vector<int64_t> positions(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
@@ -25,12 +25,12 @@ Result<std::vector<int64_t>> linear_positions(const Tensor& indices, int64_t cou
     if (linear) {
       position = data[i];
       if (position < 0 || position >= dense_elements)
-        return invalid_model("index {} is outside of a tensor of {} elements", position, dense_elements);
+        return invalid_model("index {} is outside a tensor of {} elements", position, dense_elements);
     } else {
       for (int64_t axis = 0; axis < rank; ++axis) {
         const int64_t index = data[i * rank + axis];
         if (index < 0 || index >= dims[axis])
-          return invalid_model("index {} is outside of dims {} at axis {}", index, dims_text(dims), axis);
+          return invalid_model("index {} is outside dims {} on axis {}", index, dims_text(dims), axis);
         position = position * dims[axis] + index;
       }
     }
@@ -75,8 +75,9 @@ Result<Tensor> densify_named(const SparseTensorProto& proto, const std::shared_p
   if (!elements) return invalid_model("dims {} are negative or too large", dims_text(proto.dims));
   const int64_t bytes = *storage_bytes(values.dtype(), *elements);
   if (bytes > max_bytes)
-    return error(Code::ResourceLimit, "its dense form needs {} bytes; the limit is {}", bytes, max_bytes);
-  if (values.dims().size() != 1) return invalid_model("values have dims {}, not one dim", dims_text(values.dims()));
+    return error(Code::ResourceLimit, "the dense form needs {} bytes; the limit is {}", bytes, max_bytes);
+  if (values.dims().size() != 1)
+    return invalid_model("the values have dims {}, but they must have one dimension", dims_text(values.dims()));
   const int64_t count = values.size();
   std::vector<int64_t> positions;
   if (count > 0) {

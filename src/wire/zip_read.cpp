@@ -51,14 +51,14 @@ std::optional<uint64_t> find_end(const Archive& archive) {
 
 Result<Directory> find_directory(const Archive& archive) {
   const auto end = find_end(archive);
-  if (!end) return bad_zip("it has no directory (is it truncated?)");
+  if (!end) return bad_zip("the central directory is missing (is the file truncated?)");
   Directory directory{*archive.number<uint32_t>(*end + 16), *archive.number<uint16_t>(*end + 10)};
   if (*end < zip::kEnd64LocatorBytes || archive.number<uint32_t>(*end - zip::kEnd64LocatorBytes) != zip::kEnd64Locator)
     return directory;
   const auto end64 = archive.number<uint64_t>(*end - zip::kEnd64LocatorBytes + 8);
-  if (!end64 || archive.number<uint32_t>(*end64) != zip::kEnd64) return bad_zip("its zip64 directory is missing");
+  if (!end64 || archive.number<uint32_t>(*end64) != zip::kEnd64) return bad_zip("the zip64 directory is missing");
   const auto entries = archive.number<uint64_t>(*end64 + 32), offset = archive.number<uint64_t>(*end64 + 48);
-  if (!entries || !offset) return bad_zip("its zip64 directory is cut off");
+  if (!entries || !offset) return bad_zip("the zip64 directory is truncated");
   return Directory{*offset, *entries};
 }
 
@@ -74,7 +74,7 @@ Status read_zip64_extra(Bytes extra, uint64_t& size, uint64_t& stored, uint64_t&
       for (uint64_t* value : {&size, &stored, &offset}) {
         if (*value != zip::kIn64) continue;
         const auto wide = fields.number<uint64_t>(at);
-        if (!wide) return bad_zip("a zip64 entry is cut off");
+        if (!wide) return bad_zip("a zip64 entry is truncated");
         *value = *wide;
         at += 8;
       }
@@ -87,7 +87,8 @@ Status read_zip64_extra(Bytes extra, uint64_t& size, uint64_t& stored, uint64_t&
 
 Result<ZipEntry> read_entry(const Archive& archive, uint64_t& position) {
   const auto header = archive.part(position, zip::kCentralBytes);
-  if (!header || archive.number<uint32_t>(position) != zip::kCentral) return bad_zip("its directory is cut off");
+  if (!header || archive.number<uint32_t>(position) != zip::kCentral)
+    return bad_zip("the central directory is truncated");
   const Archive fields(*header);
   const uint16_t flags = *fields.number<uint16_t>(8), method = *fields.number<uint16_t>(10);
   ZipEntry entry;
@@ -97,20 +98,21 @@ Result<ZipEntry> read_entry(const Archive& archive, uint64_t& position) {
   const uint64_t name_bytes = *fields.number<uint16_t>(28), extra_bytes = *fields.number<uint16_t>(30);
   const auto name = archive.part(position + zip::kCentralBytes, name_bytes);
   const auto extra = archive.part(position + zip::kCentralBytes + name_bytes, extra_bytes);
-  if (!name || !extra) return bad_zip("its directory is cut off");
+  if (!name || !extra) return bad_zip("the central directory is truncated");
   entry.name = std::string(*name);
   position += zip::kCentralBytes + name_bytes + extra_bytes + *fields.number<uint16_t>(32);
   TN_RETURN_IF_ERROR(read_zip64_extra(*extra, entry.size, stored, offset));
   if (flags & zip::kEncrypted) return unsupported("entry '{}' is encrypted", entry.name);
   if (method != zip::kStored && method != zip::kDeflated)
-    return unsupported("entry '{}' is compressed by method {}; only deflate is known", entry.name, method);
+    return unsupported("entry '{}' uses compression method {}; only deflate is supported", entry.name, method);
   entry.deflated = method == zip::kDeflated;
 
   const auto local_name = archive.number<uint16_t>(offset + 26), local_extra = archive.number<uint16_t>(offset + 28);
   if (archive.number<uint32_t>(offset) != zip::kLocal || !local_name || !local_extra)
-    return bad_zip("an entry is not where the directory says");
+    return bad_zip("an entry is not at the position listed in the directory");
   const auto data = archive.part(offset + zip::kLocalBytes + *local_name + *local_extra, stored);
-  if (!data || (!entry.deflated && stored != entry.size)) return bad_zip("an entry has another size than listed");
+  if (!data || (!entry.deflated && stored != entry.size))
+    return bad_zip("an entry's size differs from the size listed in the directory");
   entry.stored = *data;
   return entry;
 }
@@ -142,7 +144,7 @@ Result<std::string> entry_beginning(const ZipEntry& entry, size_t most) {
   if (!entry.deflated) return std::string(entry.stored.substr(0, most));
   std::string beginning(std::min<uint64_t>(entry.size, most), '\0');
   z_stream stream{};
-  if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) return error(Code::ResourceLimit, "not enough memory to inflate");
+  if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) return error(Code::ResourceLimit, "not enough memory to decompress");
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(entry.stored.data()));
   stream.avail_in = static_cast<uInt>(std::min<size_t>(entry.stored.size(), std::numeric_limits<uInt>::max()));
   stream.next_out = reinterpret_cast<Bytef*>(beginning.data());
@@ -159,11 +161,11 @@ Result<std::shared_ptr<Buffer>> inflate_entry(const ZipEntry& entry, const std::
   // Deflate makes at most 1032 bytes of one.
   constexpr uint64_t kMaxRatio = 1032;
   if (entry.size / kMaxRatio > entry.stored.size())
-    return invalid_argument("entry '{}' claims {} bytes, more than {} deflated ones hold", entry.name, entry.size,
-                            entry.stored.size());
+    return invalid_argument("entry '{}' claims {} bytes, more than its {} compressed bytes can hold", entry.name,
+                            entry.size, entry.stored.size());
   TN_ASSIGN_OR_RETURN(auto result, Buffer::allocate(static_cast<int64_t>(entry.size), budget));
   z_stream stream{};
-  if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) return error(Code::ResourceLimit, "not enough memory to inflate");
+  if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) return error(Code::ResourceLimit, "not enough memory to decompress");
   Bytes from = entry.stored;
   uint64_t made = 0;
   int outcome = Z_OK;
@@ -182,7 +184,8 @@ Result<std::shared_ptr<Buffer>> inflate_entry(const ZipEntry& entry, const std::
   ::inflateEnd(&stream);
   if (outcome != Z_STREAM_END || made != entry.size || !from.empty() ||
       checksum({reinterpret_cast<const char*>(result->data()), entry.size}) != entry.crc)
-    return invalid_argument("entry '{}' is damaged: {} of {} bytes inflate", entry.name, made, entry.size);
+    return invalid_argument("entry '{}' is damaged: only {} of {} bytes can be decompressed", entry.name, made,
+                            entry.size);
   return result;
 }
 

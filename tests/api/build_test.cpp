@@ -97,7 +97,7 @@ TEST_F(Builds, SameNamesGetNumbersAndAWarning) {
     if (event == TN_BUILD_WARNING) warnings.push_back(std::to_string(model) + ": " + text);
   });
   build.prepare();
-  EXPECT_THAT(warnings, ElementsAre("1: another model is called 'a'; this one becomes 'a_1'"));
+  EXPECT_THAT(warnings, ElementsAre("1: another model is named 'a'; this one becomes 'a_1'"));
   EXPECT_EQ(build.output(1), in_folder("out") + "/a_1_ctx.onnx");
 }
 
@@ -146,7 +146,7 @@ TEST_F(Builds, CancellingPublishesNothing) {
 TEST_F(Builds, AProgramThatDoesNotCompareFailsTheModel) {
   tenon::Build build({{"output_dir", in_folder("out")}, {"program", "/bin/false"}});
   build.add(in_folder("a.onnx")).run();
-  EXPECT_THAT(build.error(0), HasSubstr("the process that tried the compiled model ended with code 1"));
+  EXPECT_THAT(build.error(0), HasSubstr("the process that validated the compiled model ended with exit code 1"));
   EXPECT_THAT(written(), IsEmpty());
 }
 
@@ -156,7 +156,7 @@ TEST_F(Builds, AProgramThatWritesSomethingElseFailsTheModel) {
   fs::permissions(program, fs::perms::owner_all);
   tenon::Build build({{"output_dir", in_folder("out")}, {"program", program}});
   build.add(in_folder("a.onnx")).run();
-  EXPECT_THAT(build.error(0), HasSubstr("the process that tried the compiled model gave no result"));
+  EXPECT_THAT(build.error(0), HasSubstr("the process that validated the compiled model returned no result"));
 }
 
 TEST_F(Builds, ResultsAreTriedByTheProgramBesideTheLibrary) {

@@ -106,7 +106,7 @@ TEST(Model, RefusesDimensionsItDoesNotHave) {
   const tenon::Model model = tenon::Model::from_memory(onnx_text::linear());
   const auto error = error_of([&] { tenon::Session(model, {{"dim:m", "3"}}); });
   EXPECT_EQ(error.code(), TN_INVALID_ARGUMENT);
-  EXPECT_THAT(error.what(), HasSubstr("no dimension called 'm'; its inputs have 'n'"));
+  EXPECT_THAT(error.what(), HasSubstr("no dimension named 'm'; its inputs have 'n'"));
   std::vector<tenon::Value> inputs(1);
   EXPECT_EQ(error_of([&] { model.fill_inputs(inputs, {{"dim:m", "3"}}); }).code(), TN_INVALID_ARGUMENT);
   EXPECT_THAT(*tenon::Session(model, {{"dim:n", "3"}}).input_type(0).dims(), ElementsAre(3, 2));

@@ -71,7 +71,7 @@ X = {"x": np.ones(1, np.float32)}
 
 
 def test_the_limit_of_iterations():
-    refused(ENDLESS, GO, says="1000 times.*loop_limit", code="resource limit", loop_limit=1000)
+    refused(ENDLESS, GO, says="1000 iterations.*loop_limit", code="resource limit", loop_limit=1000)
 
 
 NESTED = parser.parse_model(
@@ -93,7 +93,7 @@ NESTED = parser.parse_model(
 def test_nested_loops_share_one_limit():
     many = {"many": np.array(30)}
     assert session(NESTED, loop_limit=930).run(None, many) == [13050]
-    refused(NESTED, many, says="have run 929 times.*the limit is 929", place="inner", code="resource limit", loop_limit=929)
+    refused(NESTED, many, says="have made 929 iterations.*the limit is 929", place="inner", code="resource limit", loop_limit=929)
     # The limit is one of a run, not of a session.
     again = session(NESTED, loop_limit=930)
     assert again.run(None, many) == again.run(None, many) == [13050]

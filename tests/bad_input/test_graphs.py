@@ -112,7 +112,7 @@ def test_deep_bodies():
 
 def test_what_is_not_too_deep_to_load_is_not_too_deep_to_run():
     assert np.array_equal(run(nested_branches(63), {"x": X})[0], -X)
-    refused(nested_branches(64), {"x": X}, says="nested deeper than 64", place="node[0]", code="resource limit")
+    refused(nested_branches(64), {"x": X}, says="nested more than 64", place="node[0]", code="resource limit")
 
 
 def test_deep_types():
@@ -226,7 +226,7 @@ def test_models_without_what_a_model_needs():
 def test_too_many_inputs(op_type):
     second = np.array([2, 3], np.int64) if op_type in ("Reshape", "Tile") else X
     extra = model_of([node(op_type, ["x", "w", "w"], ["y"], "culprit")], [FLOAT_INPUT], ["y"], {"w": second})
-    refused(extra, {"x": X}, says="takes at most 2 inputs, 3 are given")
+    refused(extra, {"x": X}, says="takes at most 2 inputs, but 3 are given")
 
 
 def test_a_tree_node_that_leads_to_itself():
@@ -260,17 +260,17 @@ def test_functions_that_multiply_calls_are_counted_before_they_are_made(leaf):
     ]  # fmt: skip
     call = helper.make_node("f0", ["x"], ["y"], domain="local", name="culprit")
     model = model_of([call], [], ["y"], {"x": floats(2)}, functions=functions, opsets=[("local", 1)])
-    refused(model, says="with its functions expanded the graph has more than .* nodes", code="resource limit")
+    refused(model, says="with its functions expanded, the graph has more than .* nodes", code="resource limit")
 
 
 @pytest.mark.parametrize("kind", ["sequence_type", "optional_type", "map_type"])
 def test_inputs_of_lists_that_do_not_say_of_what(kind):
     value = onnx.ValueInfoProto(name="x")
     getattr(value.type, kind).SetInParent()
-    refused(model_of([node("Identity", ["x"], ["y"])], [value], ["y"]), says="does not say what it holds", place="'x'")
+    refused(model_of([node("Identity", ["x"], ["y"])], [value], ["y"]), says="does not say what its elements are", place="'x'")
     value.type.Clear()
     value.type.sequence_type.elem_type.optional_type.SetInParent()
-    refused(model_of([node("Identity", ["x"], ["y"])], [value], ["y"]), says="does not say what it holds", place="'x'")
+    refused(model_of([node("Identity", ["x"], ["y"])], [value], ["y"]), says="does not say what its elements are", place="'x'")
 
 
 def message(field, content):
@@ -292,7 +292,7 @@ def test_types_that_nest_without_end(depth, field):
     graph = model.graph.SerializeToString() + message(11, message(1, b"x") + message(2, kinds))
     model.ClearField("graph")
     data = model.SerializeToString() + message(7, graph)
-    refused(data, says="nested deeper than 64", place="graph.input[0].type")
+    refused(data, says="nested more than 64", place="graph.input[0].type")
 
 
 def forget_sequence_types(graph):
@@ -322,7 +322,7 @@ def test_sequences_of_sequences_that_grow(elements):
     }""" % elements)
     forget_sequence_types(model.graph)
     feeds = {"go": np.array(True), "x": np.ones(1, np.float32)}
-    refused(model, feeds, says="nested more than 64 deep", code="resource limit")
+    refused(model, feeds, says="nested more than 64 levels deep", code="resource limit")
 
 
 @pytest.mark.parametrize("leaf", ["SequenceEmpty ()", "SequenceConstruct (x)"])

@@ -91,9 +91,9 @@ def test_a_node_without_outputs_is_left_out_with_a_warning():
     model = model_of(nodes, [], ["y"], {"x": floats(3)})
     assert run(model)[0].tolist() == [0, -1, -2]
     warnings = tenon.Model.load(model.SerializeToString()).warnings
-    assert warnings == ["2 nodes have no outputs and are left out; the first is node 'idle' (LSTM)"]
+    assert warnings == ["2 nodes have no outputs and are ignored; the first is node 'idle' (LSTM)"]
     del model.graph.node[1]
-    assert tenon.Model.load(model.SerializeToString()).warnings == ["node 'idle' (LSTM) has no outputs and is left out"]
+    assert tenon.Model.load(model.SerializeToString()).warnings == ["node 'idle' (LSTM) has no outputs and is ignored"]
 
 
 @pytest.mark.parametrize("op_type", ["Loop", "Scan", "SequenceMap", "If"])

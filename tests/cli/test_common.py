@@ -55,7 +55,7 @@ def test_help_of_commands_has_examples(tenon, command):
     [
         ([], "no command"),
         (["rnu"], "did you mean 'run'"),
-        (["dance"], "there are compile, weights, run, verify"),
+        (["dance"], "the commands are compile, weights, run, verify"),
         (["sys", "--frmat", "json"], "did you mean '--format'"),
         (["sys", "--format", "xml"], "one of text, json"),
         (["sys", "--format"], "--format needs a value"),
@@ -65,16 +65,16 @@ def test_help_of_commands_has_examples(tenon, command):
         (["sys", "--threads", "2000"], "from 0 to 1024"),
         (["sys", "--threads", "1", "--threads", "2"], "--threads may be given only once"),
         (["run", "a.onnx", "--random", "--seed", "1", "--seed", "2"], "--seed may be given only once"),
-        (["sys", "extra"], "one argument too many"),
+        (["sys", "extra"], "unexpected argument"),
         (["run"], "no model is given"),
         (["run", "a.onnx", "--seed", "3"], "--random"),
         (["run", "a.onnx", "--random=yes"], "--random"),
         (["inspect", "a.onnx", "--graph", "svg"], "one of text, dot, html"),
-        (["inspect", "a.onnx", "--normal-form"], "no flag '--normal-form'"),
+        (["inspect", "a.onnx", "--normal-form"], "unknown flag '--normal-form'"),
         (["verify", "a.onnx", "--samples", "0"], "--samples"),
         (["verify", "a.onnx", "--rtol", "-1"], "not negative"),
         (["verify", "a.onnx", "--atol", "nan"], "not negative"),
-        (["verify", "a.onnx", "b.onnx", "c.onnx"], "one argument too many"),
+        (["verify", "a.onnx", "b.onnx", "c.onnx"], "unexpected argument"),
     ],
 )
 def test_wrong_command_lines(tenon, arguments, message):
@@ -110,9 +110,9 @@ def test_models_that_cannot_be_loaded(tenon, tmp_path, command):
     (tmp_path / "empty.onnx").write_bytes(b"")
     messages = {
         "missing.onnx": "No such file",
-        "bad.onnx": "not an ONNX model, or one that is damaged or cut off",
+        "bad.onnx": "not an ONNX model, or it is damaged or truncated",
         "empty.onnx": "the file is empty",
-        ".": "no compiled model in this folder" if command == "verify" else "is a folder; give an ONNX file",
+        ".": "this folder contains no compiled model" if command == "verify" else "is a folder; name an ONNX file",
         "/etc/passwd": "not an ONNX model",
     }
     for name, message in messages.items():

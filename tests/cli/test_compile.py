@@ -139,7 +139,7 @@ class TestGroups:
         assert len(shared) == 2 and all("backbone" in t["expression"] for t in shared)
         assert report["group"]["bytes_saved"] == sum(t["bytes"] for t in shared)
         text = tenon("compile", *flags(heads), "--output-dir", "again").out
-        assert "backbone.0" in text and "are saved" in text
+        assert "backbone.0" in text and "sharing saves" in text
 
     def test_nothing_shared_is_said(self, tenon, conv, heads):
         result = tenon("compile", "-m", conv, "-m", heads[0], "--output-dir", "out")
@@ -191,7 +191,7 @@ class TestNames:
         result = tenon("compile", *flags(paths), "-m", taken, "--output-dir", "out", "--format", "json")
         assert result.code == DONE, result.err
         assert [model["name"] for model in result.json["models"]] == ["net", "net_2", "net_3", "net_1"]
-        assert result.err.count("another model is called 'net'") == 2
+        assert result.err.count("another model is named 'net'") == 2
         assert {"net_ctx.onnx", "net_1_ctx.onnx", "net_2_ctx.onnx", "net_3_ctx.onnx"} < set(
             names_in(tmp_path / "out"))
         plain = outputs_of(tenon, paths[1], tmp_path)
@@ -201,13 +201,13 @@ class TestNames:
         tenon("compile", "-m", conv)
         before = names_in(tmp_path)
         result = tenon("compile", "-m", "conv_ctx.onnx")
-        assert result.code == FAILED and "compiled already" in result.err
+        assert result.code == FAILED and "already compiled" in result.err
         assert names_in(tmp_path) == before
 
     def test_results_never_replace_inputs(self, tenon, conv, tmp_path):
         for name in ("conv.onnx", "./conv.onnx"):
             result = tenon("compile", "-m", conv, "-o", name, "--overwrite")
-            assert result.code == USAGE and "replaced" in result.err
+            assert result.code == USAGE and "overwritten" in result.err
         shutil.copy(conv, tmp_path / "conv_ctx.onnx")
         result = tenon("compile", "-m", conv, "-m", "conv_ctx.onnx", "--output-dir", ".", "--overwrite")
         assert result.code == USAGE
@@ -410,8 +410,8 @@ class TestCommandLine:
         (["-m", "a", "--ep-options", "provider=gpu"], "one of cpu, reference"),
         (["-m", "a", "--ep-options", "cpu_isa=mmx"], "one of"),
         (["-m", "a", "--config", "nix.json"], "nix.json"),
-        (["-m", "a", "--no-cache"], "no flag '--no-cache'"),
-        (["a"], "one argument too many"),
+        (["-m", "a", "--no-cache"], "unknown flag '--no-cache'"),
+        (["a"], "unexpected argument"),
     ])
     def test_wrong_ones(self, tenon, arguments, message):
         result = tenon("compile", *arguments)
@@ -423,14 +423,14 @@ class TestCommandLine:
         assert list(compilers) == ["tenon", "ort", "ort_session", "qairt"]
         assert compilers["tenon"]["usable"] and compilers["tenon"]["reason"] is None
         for name in ("ort", "ort_session", "qairt"):
-            assert not compilers[name]["usable"] and "not built into" in compilers[name]["reason"]
+            assert not compilers[name]["usable"] and "this version of Tenon cannot use it yet" in compilers[name]["reason"]
         text = tenon("compile", "--list").out
         assert "usable" in text and "ort_jit" in text
 
     @pytest.mark.parametrize("name", ["ort", "ort_session", "ort_jit", "qairt"])
     def test_compilers_that_cannot_be_used(self, tenon, conv, tmp_path, name):
         result = tenon("compile", "-m", conv, "--compiler", name)
-        assert result.code == FAILED and "not built into" in result.err
+        assert result.code == FAILED and "this version of Tenon cannot use it yet" in result.err
         assert names_in(tmp_path) == ["conv.onnx"]
 
     def test_option_help(self, tenon):

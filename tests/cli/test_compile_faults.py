@@ -73,7 +73,7 @@ def test_a_model_that_changes_meanwhile_is_refused(traced, tmp_path):
         assert process.poll() is None
     os.replace(tmp_path / "new.onnx", tmp_path / "cat.onnx")
     _, errors = process.communicate(timeout=60)
-    assert process.returncode == FAILED and "cat.onnx: changed while it was compiled" in errors
+    assert process.returncode == FAILED and "cat.onnx: the file changed while it was being compiled" in errors
     assert [name for name in names_in(tmp_path / "out") if name.endswith(".onnx")] == ["dog_ctx.onnx"]
 
 

@@ -36,7 +36,7 @@ def test_what_is_left_over_goes_also_when_the_compile_is_refused(tenon, heads, t
     models.head(heads[0], "cat", backbone_seed=3)
     before = names_in(tmp_path / "out")
     result = tenon("compile", *flags(heads), "--output-dir", "out", "--format", "json", "--report", "r.json")
-    assert result.code == FAILED and "'out/cat_ctx.onnx' exists already" in result.err and "--overwrite" in result.err
+    assert result.code == FAILED and "'out/cat_ctx.onnx' already exists" in result.err and "--overwrite" in result.err
     assert statuses(result) == ["failed", "skipped"] and (tmp_path / "r.json").exists()
     assert names_in(tmp_path / "out") == [name for name in before if not name.startswith(".")]
 
@@ -45,7 +45,7 @@ def test_a_model_that_fails_again_shows_its_reason_again(tenon, heads, tmp_path)
     bad = models.unknown_op(tmp_path / "odd.onnx")
     for expected in ("compiled", "up to date"):
         result = tenon("compile", "-m", bad, *flags(heads), "--output-dir", "out", "--format", "json")
-        assert result.code == FAILED and "NoSuchOp" in result.err and "exists already" not in result.err
+        assert result.code == FAILED and "NoSuchOp" in result.err and "already exists" not in result.err
         assert statuses(result) == ["failed", expected, expected]
 
 
@@ -57,7 +57,7 @@ def test_pins_of_a_model_that_fails_do_not_fail_the_others(tenon, heads, tmp_pat
         result = tenon("compile", "-m", bad, *flags(heads), *pins, "--output-dir", "out", "--format", "json")
         assert result.code == FAILED
         assert statuses(result) == ["failed", expected, expected]
-        assert "NoSuchOp" in result.err and "to pin" not in result.err
+        assert "NoSuchOp" in result.err and "cannot be pinned" not in result.err
     listed = tenon("weights", "list", "out/cat_ctx.onnx", "--format", "json").json["groups"][0]["weights"]
     assert [w["name"] for w in listed if not w["swappable"]] == ["cat.w"]
 
@@ -65,7 +65,7 @@ def test_pins_of_a_model_that_fails_do_not_fail_the_others(tenon, heads, tmp_pat
 def test_a_pin_that_only_an_unreadable_model_may_have(tenon, heads, tmp_path):
     (tmp_path / "bad.onnx").write_bytes(b"no model")
     result = tenon("compile", "-m", "bad.onnx", *flags(heads), "--pin", "p", "--output-dir", "out", "--format", "json")
-    assert result.code == FAILED and "no model that could be loaded has a weight 'p'" in result.err
+    assert result.code == FAILED and "no model that could be loaded has a weight named 'p'" in result.err
     assert statuses(result) == ["failed", "compiled", "compiled"]
 
 
@@ -101,7 +101,7 @@ class TestHalfReplaced:
         assert tenon("verify", "out").code == DONE  # no context file is replaced yet
         os.rename(tmp_path / "new/cat_ctx.onnx", tmp_path / "out/cat_ctx.onnx")
         result = tenon("verify", "out")
-        assert result.code == FAILED and "half-replaced" in result.out and "'dog_ctx.onnx'" in result.out
+        assert result.code == FAILED and "only a part of this group was replaced" in result.out and "'dog_ctx.onnx'" in result.out
         document = tenon("verify", "out", "--format", "json").json
         assert not document["good"] and [group["good"] for group in document["groups"]].count(False) == 1
         assert tenon("compile", *flags(heads), "--output-dir", "out", "--overwrite").code == DONE
@@ -154,7 +154,7 @@ def test_flags_that_would_not_count(tenon, arguments, message):
 class TestFreezing:
     def test_a_weight_that_is_no_input(self, tenon, linear):
         result = tenon("compile", "-m", linear, "--freeze-inputs", "w")
-        assert result.code == USAGE and "no model has among its inputs an initializer 'w'" in result.err
+        assert result.code == USAGE and "no model has an initializer among its inputs named 'w'" in result.err
 
     def test_a_typo_beside_a_model_that_cannot_be_read(self, tenon, linear, tmp_path):
         (tmp_path / "bad.onnx").write_bytes(b"no model")
@@ -208,7 +208,7 @@ class TestPlacesThatCannotBeReached:
 
     def test_a_reason_is_given(self, tenon, linear, bad):
         result = tenon("compile", "-m", linear, "-o", f"{bad}/x.onnx")
-        assert "cannot be reached" in result.err and "there is no folder" not in result.err
+        assert "cannot access the folder" in result.err and "does not exist" not in result.err
 
     def test_models_and_folders(self, tenon, bad):
         for arguments in (["verify", bad], ["weights", "list", bad], ["run", bad, "--random"], ["inspect", bad]):
@@ -248,9 +248,9 @@ class TestReports:
 
 class TestConfig:
     @pytest.mark.parametrize("text, message", [
-        ('{"compile": {"threads": 1, "threads": 2}}', "compile.threads is there twice"),
-        ('{"compile": {}, "compile": {}}', "compile is there twice"),
-        ('{"compile": {"models": {"a": {}, "a": {}}}}', "compile.models.a is there twice"),
+        ('{"compile": {"threads": 1, "threads": 2}}', "compile.threads occurs twice"),
+        ('{"compile": {}, "compile": {}}', "compile occurs twice"),
+        ('{"compile": {"models": {"a": {}, "a": {}}}}', "compile.models.a occurs twice"),
         ('{"compile": ', "line 1, column"),
     ])
     def test_mistakes_in_plain_words(self, tenon, linear, tmp_path, text, message):

@@ -55,7 +55,7 @@ def test_the_commands_work_as_written(tenon, tmp_path):
         result = tenon(*command)
         assert result.code == DONE, (command, result.err)
         printed[name] = result.out
-    assert "wrote compiled/decode_ctx.onnx" in printed["compile"] and "was tried with" in printed["compile"]
+    assert "wrote compiled/decode_ctx.onnx" in printed["compile"] and "was tested with" in printed["compile"]
     # `export` takes out what `compile` put in, and `weights set --in-place` puts other weights in.
     assert (tmp_path / "weights.safetensors").read_bytes().endswith(weights_of(1)["w"].tobytes())
     assert tenon("weights", "export", "compiled/decode_ctx.onnx", "--source-dir", ".", "-o", "w.safetensors").code == DONE
@@ -67,7 +67,7 @@ def test_what_is_missing_says_where_it_is_looked_for(tenon, tmp_path):
     stage(tmp_path / "decode.onnx", 1, weights_of(1))
     assert tenon("compile", "-m", "decode.onnx", "--output-dir", "out").code == DONE
     refused = tenon("weights", "export", "out/decode_ctx.onnx", "-o", "w.safetensors")
-    assert refused.code != DONE and "'w': the source 'w' was not found" in refused.err and "source_dir" in refused.err
+    assert refused.code != DONE and "'w': the source 'w' was not found" in refused.err and "--source-dir" in refused.err
     shown = tenon("verify", "out")
     assert "'decode.onnx' was not found; name its folder with --source-dir" in shown.out
     assert "no guards to check" in shown.out

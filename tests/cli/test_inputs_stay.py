@@ -151,7 +151,7 @@ class TestOccupiedWeightsNames:
         before = weights.read_bytes()
         result = tenon("compile", "-m", "a.onnx")
         assert result.code == FAILED and weights.name in result.err and "--overwrite" in result.err
-        assert "not the weights file that belongs there" in result.err
+        assert "not the weights file of this group" in result.err
         assert weights.read_bytes() == before and not (tmp_path / "a_ctx.onnx").exists()
         assert tenon("compile", "-m", "a.onnx", "--overwrite").code == DONE
         assert tenon("verify", "a_ctx.onnx").code == DONE

@@ -207,13 +207,13 @@ class TestBaseFiles:
         os.rename(baked, tmp_path / "moved.bin")
         baked.symlink_to(tmp_path / "moved.bin")
         result = self.runs(tenon)
-        assert result.code != DONE and "is a link to a file outside of the model's folder" in result.err
+        assert result.code != DONE and "is a link to a file outside the model's folder" in result.err
 
     def test_a_missing_file_is_named(self, tenon, baked, tmp_path):
         baked.unlink()
         (baked.parent / baked.name).write_bytes(b"garbage")
         result = self.runs(tenon)
-        assert result.code != DONE and baked.name in result.err and "is another file" in result.err
+        assert result.code != DONE and baked.name in result.err and "is a different file" in result.err
 
     def test_a_renamed_one_is_not_removed(self, tenon, baked, heads, tmp_path):
         os.rename(baked, tmp_path / "out/renamed-12345678.bin")

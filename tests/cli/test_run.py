@@ -143,7 +143,7 @@ def test_dimensions_without_a_name_are_given_by_shape(tenon, tmp_path):
 
 def test_random_shape(tenon, linear):
     assert output(tenon("run", linear, "--random", "--shape", "x=7,2", "--format", "json"))["shape"] == [7, 2]
-    for shape, message in [("x=7,3", "does not fit"), ("x=7", "does not fit"), ("z=1", "no input called 'z'")]:
+    for shape, message in [("x=7,3", "cannot have the shape"), ("x=7", "cannot have the shape"), ("z=1", "no input named 'z'")]:
         result = tenon("run", linear, "--random", "--shape", shape)
         assert result.code == USAGE and message in result.err
 
@@ -152,18 +152,18 @@ def test_random_shape(tenon, linear):
     "flags, message",
     [
         ([], "no value is given for 'x' float[n, 2]"),
-        (["-i", "y=1"], "no input called 'y'"),
+        (["-i", "y=1"], "no input named 'y'"),
         (["-i", "x"], "NAME=VALUE"),
         (["-i", "=1"], "NAME=VALUE"),
         (["-i", "x=[[1,1]]", "-i", "x=[[2,2]]"], "given twice"),
         (["-i", "x=1", "-i", "x=2"], "'x' is given twice"),
-        (["-i", "x=foo"], "'foo' is not a number, not a list like [1, 2], and no file of this name is there"),
-        (["-i", "x="], "nothing is given"),
+        (["-i", "x=foo"], "'foo' is not a number, not a list such as [1, 2], and not the name of a file"),
+        (["-i", "x="], "the value is empty"),
         (["-i", "x=1.5.2"], "'x' (float[n, 2])"),
-        (["-i", "x=linear.onnx"], "'linear.onnx' is a file, but only NumPy files (.npy) are read"),
-        (["-i", "x=[[1,1]]", "--dim", "n=3"], "--input: dimension 'n' of input 'x' is 1, --dim says 3"),
-        (["--random", "--shape", "x=4,2", "--dim", "n=3"], "--shape: dimension 'n' of input 'x' is 4, --dim says 3"),
-        (["--random", "--dim", "m=2"], "dimension called 'm'"),
+        (["-i", "x=linear.onnx"], "'linear.onnx' is a file, but only NumPy files (.npy) can be read"),
+        (["-i", "x=[[1,1]]", "--dim", "n=3"], "--input: dimension 'n' of input 'x' is 1, but --dim says 3"),
+        (["--random", "--shape", "x=4,2", "--dim", "n=3"], "--shape: dimension 'n' of input 'x' is 4, but --dim says 3"),
+        (["--random", "--dim", "m=2"], "dimension named 'm'"),
         (["--random", "--dim", "n"], "NAME=4"),
         (["--random", "--dim", "n=-1"], "whole number"),
         (["--random", "--dim", "n=x"], "whole number"),
@@ -187,7 +187,7 @@ def test_archive_with_something_else_inside(tenon, linear, tmp_path):
     assert result.code == USAGE and "array 'w'" in result.err
     np.savez(tmp_path / "in.npz", x=np.ones((1, 2), np.float32))
     result = tenon("run", linear, "--inputs", "in.npz", "-i", "x=[[1,1]]")
-    assert result.code == USAGE and "by --input and by --inputs" in result.err
+    assert result.code == USAGE and "by both --input and --inputs" in result.err
 
 
 def test_input_files_that_cannot_be_read(tenon, linear, tmp_path):

@@ -67,10 +67,10 @@ class TestShapes:
         document = tenon("verify", "m.onnx", "--format", "json").json
         assert shapes_of(document["tried"]) == [{"x": "float[1, 3, 64, 64]"}, {"x": "float[2, 3, 32, 64]"}]
         assert [entry["sets"] for entry in document["tried"]] == [2, 1]
-        assert "tried with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in tenon("verify", "m.onnx").out
+        assert "tested with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in tenon("verify", "m.onnx").out
         result = tenon("compile", "-m", "m.onnx", "--report", "r.html")
-        assert "m was tried with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in result.out
-        assert "tried with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in (tmp_path / "r.html").read_text()
+        assert "m was tested with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in result.out
+        assert "tested with x float[1, 3, 64, 64]; x float[2, 3, 32, 64]" in (tmp_path / "r.html").read_text()
 
     def test_extents_that_follow_from_weights(self, tenon, tmp_path):
         image(tmp_path / "m.onnx", flat=900)
@@ -159,7 +159,7 @@ class TestFlags:
         document = tenon("verify", compiled, "--dim", "n=6", "--samples", "2", "--format", "json").json
         (number,) = document["groups"][0]["numbers"]
         assert number["tried"] == [{"inputs": {"x": "float[6, 2]"}, "sets": 2}]
-        assert "tried with x float[4, 2]" in tenon("verify", compiled, "--shape", "x=4,2").out
+        assert "tested with x float[4, 2]" in tenon("verify", compiled, "--shape", "x=4,2").out
         result = tenon("verify", compiled, "--input", "x=[[1, 2]]", "--format", "json")
         assert result.json["groups"][0]["numbers"][0]["outputs"][0]["elements"] == 2
 

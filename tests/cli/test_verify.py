@@ -85,13 +85,13 @@ def test_models_with_other_inputs_or_outputs(tenon, linear, tmp_path):
     other = models.identity(tmp_path / "other.onnx", name="z", shape=("n", 2))
     result = tenon("verify", linear, other)
     assert (result.code, result.out) == (FAILED, "")
-    assert f"{other} has no input 'x', which {linear} has (float[n, 2])" in result.err
+    assert f"{other} has no input 'x', but {linear} has one (float[n, 2])" in result.err
     model = onnx.load(linear)
     model.graph.output.append(models.tensor("sum", ["n", 2]))
     onnx.save(model, tmp_path / "two.onnx")
     for pair in ([linear, "two.onnx"], ["two.onnx", linear]):
         result = tenon("verify", *pair)
-        assert result.code == FAILED and "no output 'sum'" in result.err
+        assert result.code == FAILED and "the output 'sum'" in result.err
 
 
 def relu(path, shape, dtype=TensorProto.FLOAT):
@@ -107,7 +107,7 @@ def test_inputs_of_other_types_are_told_apart(tenon, linear, tmp_path, shape, dt
     assert (result.code, result.out) == (FAILED, "")
     name = "double" if dtype == TensorProto.DOUBLE else "float"
     told = f"'x' is float[n, 2] in {linear} and {name}[{', '.join(map(str, shape))}] in {other}"
-    assert f"the models take different inputs: {told}" in result.err
+    assert f"the models have different inputs: {told}" in result.err
 
 
 def test_dimensions_that_only_one_model_fixes(tenon, tmp_path):
@@ -134,7 +134,7 @@ def test_other_element_type_is_a_difference(tenon, tmp_path):
         nodes = [models.helper.make_node("Cast", ["x"], ["y"], to=to)]
         paths.append(models.save(tmp_path / name, nodes, [models.tensor("x", [2])], [models.tensor("y", [2], to)]))
     result = tenon("verify", *paths)
-    assert result.code == FAILED and "other type or shape" in result.out
+    assert result.code == FAILED and "different type or shape" in result.out
 
 
 def test_folders_without_compiled_models_and_damaged_ones(tenon, linear, tmp_path):

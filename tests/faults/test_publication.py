@@ -45,7 +45,7 @@ def read_state(faults, versions):
         result = faults.plain("verify", "out", "--threads", "1")
         half_replaced = len(set(found.values())) > 1
         assert result.returncode == (1 if half_replaced else 0), result.stdout
-        assert ("half-replaced" in result.stdout) == half_replaced, result.stdout
+        assert ("only a part of this group was replaced" in result.stdout) == half_replaced, result.stdout
     return found
 
 

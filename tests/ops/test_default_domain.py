@@ -144,7 +144,7 @@ def tenon_knows(op_type, version):
     try:
         tenon.InferenceSession(node_without_meaning(op_type, version))
     except Exception as error:
-        return "came with version" not in str(error) and "not supported" not in str(error)
+        return "needs at least version" not in str(error) and "not supported" not in str(error)
     return True
 
 

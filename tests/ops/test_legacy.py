@@ -79,11 +79,11 @@ def test_images(image):
     compare("Crop", {"x": image}, border=[1, 2, 0, 0], scale=[2, 3])
     compare("Crop", {"x": image}, border=[3, 2, 3, 3])
     for attributes in ({"border": [0, 3, 0, 3]}, {"border": [0, 3, 0, 0], "scale": [3, 1]}):
-        with pytest.raises(Exception, match="border and scale need 6 rows, the image has 5"):
+        with pytest.raises(Exception, match="border and scale need 6 rows, but the image has 5"):
             run("Crop", {"x": image}, **attributes)
-    with pytest.raises(Exception, match="need 7 columns, the image has 6"):
+    with pytest.raises(Exception, match="need 7 columns, but the image has 6"):
         run("Crop", {"x": image}, border=[4, 0, 0, 0], scale=[1, 3])
-    with pytest.raises(Exception, match="an image has 4 axes, this one 3"):
+    with pytest.raises(Exception, match="an image must have 4 axes, but this one has 3"):
         run("Crop", {"x": image[0]}, border=[0, 0, 0, 0])
     compare("MeanVarianceNormalization", {"x": image})
     compare("MeanVarianceNormalization", {"x": image}, across_channels=1)

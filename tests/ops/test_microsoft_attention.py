@@ -147,10 +147,10 @@ def test_attention_refuses_what_does_not_fit(rng):
 
     refused("num_heads is 0", num_heads=0)
     refused("num_heads is -1", num_heads=-1)
-    refused("8 features, which 3 heads do not share evenly", num_heads=3)
+    refused("8 features, which cannot be divided evenly among 3 heads", num_heads=3)
     refused("qkv_hidden_sizes must have 3", qkv_hidden_sizes=[8, 8])
     refused("qkv_hidden_sizes has 7", qkv_hidden_sizes=[8, 7, 9])
-    refused("features are not query, key and value", {"weights": normal(rng, 6, 25), "bias": None})
+    refused("features cannot be divided into query, key and value", {"weights": normal(rng, 6, 25), "bias": None})
     refused("mask of shape", {"mask_index": np.ones(4, np.int32)})
     refused("mask of shape", {"mask_index": np.ones((BATCH, 4), np.int32)})
     refused("mask of shape", {"mask_index": np.ones((BATCH, 4, LENGTH), np.int32)})
@@ -284,7 +284,7 @@ def test_multi_head_attention_of_packed_heads(rng, dtype, with_bias):
     np.testing.assert_array_equal(y, expected)
     packed = plain | {"key": np.stack([k, v], axis=3), "value": None}
     if with_bias:
-        with pytest.raises(Exception, match="cannot have a bias"):
+        with pytest.raises(Exception, match="must not have a bias"):
             run_tenon("MultiHeadAttention", packed, num_heads=HEADS)
     else:
         (y,) = run_tenon("MultiHeadAttention", packed, num_heads=HEADS)
@@ -325,7 +325,7 @@ def test_decoding_in_a_shared_buffer(rng, beams, op_type, kind, bias_shape):
     compare_with_onnxruntime(op_type, inputs, 4, num_heads=HEADS, typed=["out3"], **attributes)
     if beams is not None:
         inputs["cache_indirection"] = np.full_like(indirection, beams)
-        with pytest.raises(Exception, match=rf"cache_indirection\[0, 0, 0\] is {beams}, there are {beams} beams"):
+        with pytest.raises(Exception, match=rf"cache_indirection\[0, 0, 0\] is {beams}, but there are {beams} beams"):
             run_tenon(op_type, inputs, 4, num_heads=HEADS, **attributes)
 
 
@@ -355,9 +355,9 @@ def test_multi_head_attention_refuses_what_does_not_fit(rng):
             run_tenon("MultiHeadAttention", inputs | (changed or {}), **({"num_heads": HEADS} | attributes))
 
     refused("num_heads is 0", num_heads=0)
-    refused("which 3 heads do not share evenly", num_heads=3)
-    refused("value without a key", {"key": None})
-    refused("query without key", {"key": None, "value": None})
+    refused("which cannot be divided evenly among 3 heads", num_heads=3)
+    refused("given without a key", {"key": None})
+    refused("query without a key", {"key": None, "value": None})
     refused("features", {"key": normal(rng, BATCH, LENGTH, 6)})
     refused("sequence lengths", {"value": normal(rng, BATCH, 4, WIDTH)})
     refused("together", {"past_key": normal(rng, BATCH, HEADS, 3, SIZE)})

@@ -293,12 +293,12 @@ def test_group_query_attention_refuses_what_does_not_fit(rng):
             run_tenon("GroupQueryAttention", inputs | (changed or {}), 3, **merged)
 
     refused("must be positive", num_heads=0)
-    refused("cannot share 3", kv_num_heads=3)
-    refused("64 features are not divisible into 5", num_heads=5, kv_num_heads=5)
+    refused("are not a multiple of the 3", kv_num_heads=3)
+    refused("64 features cannot be divided evenly among 5", num_heads=5, kv_num_heads=5)
     refused("local_window_size is -2", local_window_size=-2)
-    refused("without causal", causal=0, local_window_size=3)
+    refused("but a window needs causal", causal=0, local_window_size=3)
     refused("qk_output is 3", qk_output=3)
-    refused("k_quant_type 'X'", k_quant_type="X")
+    refused("k_quant_type is 'X'", k_quant_type="X")
     refused("must be the same", k_quant_type="PER_TENSOR")
     refused("kv_cache_bit_width is 8", kv_cache_bit_width=8)
     refused("kv_cache_bit_width is 2", k_quant_type="PER_TENSOR", v_quant_type="PER_TENSOR", kv_cache_bit_width=2)
@@ -312,17 +312,17 @@ def test_group_query_attention_refuses_what_does_not_fit(rng):
     refused("there are 1 queries and 2 keys", {n: normal(rng, 2, 2, 2 * SIZE) for n in ("key", "value")})
     refused("seqlens_k must have 2", {"seqlens_k": np.zeros(3, np.int32)})
     refused("total_sequence_length must be one", {"total_sequence_length": np.ones(2, np.int32)})
-    refused("attention_bias of shape", {"attention_bias": normal(rng, 2, 4, 1, 6)})
+    refused("attention_bias has the shape", {"attention_bias": normal(rng, 2, 4, 1, 6)})
     refused("head_sink must have the shape", {"head_sink": normal(rng, 3)})
     refused("position_ids of shape", {"position_ids": np.zeros((2, 0), np.int64)})
     for bad in (0, -5):
         refused(f"total_sequence_length is {bad}", {"total_sequence_length": np.array([bad], np.int32)})
     refused(r"seqlens_k\[1\] is -1", {"seqlens_k": np.array([6, -1], np.int32)})
-    refused(r"seqlens_k\[0\] is 7, total", {"seqlens_k": np.array([7, 3], np.int32)})
+    refused(r"seqlens_k\[0\] is 7, but total", {"seqlens_k": np.array([7, 3], np.int32)})
     longer = {"total_sequence_length": np.array([20], np.int32), "seqlens_k": np.array([13, 3], np.int32)}
     refused(r"seqlens_k\[0\] is 13, but there are 12 past", longer)
     later = gqa_inputs(rng, *STEPS["later prompt"]) | {"seqlens_k": np.array([1], np.int32)}
-    with pytest.raises(Exception, match=r"seqlens_k\[0\] is 1, that is too few for 4"):
+    with pytest.raises(Exception, match=r"seqlens_k\[0\] is 1, which is too small for 4"):
         run_tenon("GroupQueryAttention", later, 3, num_heads=4, kv_num_heads=2)
     refused(r"token \[1, 0\] is 0 after position 7", {"position_ids": np.array([[0], [7]])}, **rotary)
     refused(r"token \[0, 0\] is 0 after position -1", {"position_ids": np.array([[-1], [7]])}, **rotary)

@@ -66,7 +66,7 @@ def test_unfold_tensor_of_unknown_shape(rng):
         ({"size": 0}, "size must be positive"),
         ({"size": 2, "step": 0}, "step must be positive"),
         ({"size": 2, "dim": 2}, "dim"),
-        ({"size": 5}, "size is 5, dimension 1 has only 4"),
+        ({"size": 5}, "size is 5, but dimension 1 has only 4"),
     ],
 )
 def test_unfold_tensor_that_does_not_fit(attributes, message):

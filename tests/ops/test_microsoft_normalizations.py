@@ -181,7 +181,7 @@ def test_skip_group_norm(rng, channels_last, skip_shape, with_bias):
 
 def test_group_norm_refuses_wrong_groups_and_activations(rng):
     inputs = {"X": normal(rng, 2, 3, 4, 6), "gamma": normal(rng, 6), "beta": normal(rng, 6)}
-    with pytest.raises(Exception, match="6 channels are not divisible into 4 groups"):
+    with pytest.raises(Exception, match="6 channels cannot be divided evenly into 4 groups"):
         run_tenon("GroupNorm", inputs, groups=4, activation=0)
     with pytest.raises(Exception, match="activation is 2"):
         run_tenon("GroupNorm", inputs, groups=3, activation=2)

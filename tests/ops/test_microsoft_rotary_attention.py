@@ -99,7 +99,7 @@ def test_rotary_attention_in_half_precision(rng):
 
 def test_rotations_that_do_not_fit(rng):
     inputs = attention_inputs(rng)
-    for size, message in [(3, "odd number"), (SIZE + 2, "rotary_embedding_dim is 10")]:
+    for size, message in [(3, "it must be even"), (SIZE + 2, "rotary_embedding_dim is 10")]:
         with pytest.raises(Exception, match=message):
             run_tenon("Attention", inputs, num_heads=HEADS, do_rotary=1, rotary_embedding_dim=size)
 
@@ -117,5 +117,5 @@ def test_an_attention_bias_covers_past_and_new_keys(rng):
         compare_with_onnxruntime("MultiHeadAttention", inputs, 3, num_heads=HEADS)
     for mask in (None, np.ones((BATCH, 3 + LENGTH), np.int32)):
         inputs |= {"attention_bias": np.zeros((1, 1, LENGTH, LENGTH), np.float32), "key_padding_mask": mask}
-        with pytest.raises(Exception, match=r"shape \[1, 1, 5, 5\] does not fit"):
+        with pytest.raises(Exception, match=r"shape \[1, 1, 5, 5\] does not match"):
             run_tenon("MultiHeadAttention", inputs, num_heads=HEADS)

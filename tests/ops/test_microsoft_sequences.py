@@ -50,12 +50,12 @@ def test_rotary_embedding_refuses_what_does_not_fit(rng):
         with pytest.raises(Exception, match=message):
             run_tenon("RotaryEmbedding", inputs | (changed or {}), **attributes)
 
-    refused("24 features are not divisible into 5", num_heads=5)
-    refused("24 features are not divisible into heads of 10", caches(rng, 5))
+    refused("24 features cannot be divided evenly among 5", num_heads=5)
+    refused("24 features cannot be divided evenly into heads of 10", caches(rng, 5))
     refused("num_heads", rotary_embedding_dim=4)
     refused("num_heads is -1", num_heads=-1)
     refused("position_ids must have the shape", {"position_ids": np.zeros((BATCH, 4), np.int64)})
-    refused("position_ids is 16, 4 positions further", {"position_ids": np.array([16])})
+    refused("position_ids is 16; the token 4 positions later", {"position_ids": np.array([16])})
     refused("position_ids is -1", {"position_ids": np.array([-1])})
     for bad in (-1, 20):
         ids[1, 2] = bad
@@ -171,7 +171,7 @@ def test_linear_attention_refuses_what_does_not_fit(rng):
         with pytest.raises(Exception, match=message):
             run_tenon("LinearAttention", inputs | (changed or {}), 2, **merged)
 
-    refused("2 query heads cannot share 3", kv_num_heads=3)
+    refused("2 query heads are not a multiple of the 3", kv_num_heads=3)
     refused("state_window is 9", state_window=9)
     refused("state_window is -1", state_window=-1)
     refused(r"key of shape \[1, 2, 12\]", {"key": normal(rng, 1, 2, 12)})
@@ -189,7 +189,7 @@ def test_linear_attention_gate(rng, dtype, outputs):
     }  # fmt: skip
     compare_with_onnxruntime("LinearAttentionGate", inputs, outputs)
     if outputs > 1:
-        with pytest.raises(Exception, match="needs the input b"):
+        with pytest.raises(Exception, match="needs the input 'b'"):
             run_tenon("LinearAttentionGate", inputs | {"b": None}, 2)
 
 

@@ -87,7 +87,7 @@ def test_cdist(dtype, metric):
 
 def test_cdist_refuses_other_metrics_and_widths():
     a, b = np.zeros((2, 3), np.float32), np.zeros((2, 4), np.float32)
-    with pytest.raises(Exception, match="rows of A have 3 elements, those of B 4"):
+    with pytest.raises(Exception, match="rows of A have 3 elements, but those of B have 4"):
         run_tenon("CDist", {"A": a, "B": b}, metric="euclidean")
-    with pytest.raises(Exception, match="the metric 'cosine' is not known"):
+    with pytest.raises(Exception, match="the metric is 'cosine'"):
         run_tenon("CDist", {"A": a, "B": a}, metric="cosine")

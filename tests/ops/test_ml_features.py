@@ -27,7 +27,7 @@ def test_array_feature_extractor_takes_indices_of_any_shape():
 @pytest.mark.parametrize("index", [-1, 4])
 def test_array_feature_extractor_refuses_wrong_indices(index):
     feeds = {"X": np.zeros((2, 4), np.float32), "Y": np.array([0, index], np.int64)}
-    with pytest.raises(Exception, match=f"Y\\[1\\] is {index}, X has 4 features"):
+    with pytest.raises(Exception, match=f"Y\\[1\\] is {index}, but X has 4 features"):
         run_tenon(ml_model("ArrayFeatureExtractor", feeds), feeds)
 
 
@@ -50,9 +50,9 @@ def test_feature_vectorizer(dtype):
 
 def test_feature_vectorizer_refuses_what_does_not_fit():
     feeds = {"A": np.zeros((2, 3), np.float32), "B": np.zeros((3, 2), np.float32)}
-    with pytest.raises(Exception, match="input 1 has 3 rows, input 0 has 2"):
+    with pytest.raises(Exception, match="input 1 has 3 rows, but input 0 has 2"):
         run_tenon(ml_model("FeatureVectorizer", feeds, inputdimensions=[3, 2]), feeds)
-    with pytest.raises(Exception, match="inputdimensions has 1 elements for 2 inputs"):
+    with pytest.raises(Exception, match="inputdimensions has 1 elements, but there are 2 inputs"):
         run_tenon(ml_model("FeatureVectorizer", feeds, inputdimensions=[3]), feeds)
     with pytest.raises(Exception, match="inputdimensions\\[1\\] is -1"):
         run_tenon(ml_model("FeatureVectorizer", feeds, inputdimensions=[3, -1]), feeds)
@@ -141,9 +141,9 @@ def test_one_hot_encoder_of_strings():
 
 
 def test_one_hot_encoder_refuses_unknown_categories_when_told():
-    with pytest.raises(Exception, match="X\\[1\\] is 8, which is no category"):
+    with pytest.raises(Exception, match="X\\[1\\] is 8, which is not one of the categories"):
         one_output("OneHotEncoder", np.array([3, 8], np.int64), cats_int64s=[3], zeros=0)
-    with pytest.raises(Exception, match="X is int64, the categories are strings"):
+    with pytest.raises(Exception, match="X is int64, but the categories are strings"):
         one_output("OneHotEncoder", np.array([3], np.int64), cats_strings=["a"])
     with pytest.raises(Exception, match="exactly one of cats_int64s"):
         one_output("OneHotEncoder", np.array([3], np.int64))

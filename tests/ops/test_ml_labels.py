@@ -79,9 +79,9 @@ def test_label_encoder_takes_the_first_of_equal_keys():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"keys_int64s": [1]}, "1 keys have 2 values"),
-        ({"keys_strings": ["a", "b"]}, "exactly one of the keys_\\* attributes must be given, there are 2"),
-        ({"values_strings": None}, "exactly one of the values_\\* attributes must be given, there are 0"),
+        ({"keys_int64s": [1]}, "1 keys but 2 values"),
+        ({"keys_strings": ["a", "b"]}, "exactly one of the keys_\\* attributes must be given, but there are 2"),
+        ({"values_strings": None}, "exactly one of the values_\\* attributes must be given, but there are 0"),
         ({"default_tensor": numpy_helper.from_array(np.array([1], np.int64))}, "default must be one string"),
     ],
 )
@@ -96,7 +96,7 @@ def test_wrong_label_encoders_are_refused(change, message):
 
 def test_label_encoder_refuses_keys_of_another_type():
     x = np.array([1.0], np.float32)
-    with pytest.raises(Exception, match="X is float, the keys are int64"):
+    with pytest.raises(Exception, match="X is float, but the keys are int64"):
         run_tenon(ml_model("LabelEncoder", {"X": x}, keys_int64s=[1], values_int64s=[2]), {"X": x})
 
 
@@ -115,7 +115,7 @@ def test_category_mapper(x, defaults):
 
 def test_category_mapper_refuses_lists_of_different_lengths():
     x = np.array([1], np.int64)
-    with pytest.raises(Exception, match="cats_strings has 1 elements, cats_int64s has 2"):
+    with pytest.raises(Exception, match="cats_strings has 1 elements, but cats_int64s has 2"):
         run_tenon(ml_model("CategoryMapper", {"X": x}, cats_strings=["a"], cats_int64s=[1, 2]), {"X": x})
 
 
@@ -163,7 +163,7 @@ def test_cast_map_of_strings(form, cast_to, texts, values, padding):
         ({"cast_to": "TO_BOOL"}, {0: 1.0}, "cast_to is 'TO_BOOL'"),
         ({"map_form": "THIN"}, {0: 1.0}, "map_form is 'THIN'"),
         ({"map_form": "SPARSE", "max_map": 0}, {0: 1.0}, "max_map is 0"),
-        ({"map_form": "SPARSE", "max_map": 4}, {-1: 1.0}, "the key -1 is no position"),
+        ({"map_form": "SPARSE", "max_map": 4}, {-1: 1.0}, "the key -1 is not a position"),
         ({"cast_to": "TO_INT64"}, {0: float("nan")}, "does not fit into int64"),
     ],
 )
@@ -193,7 +193,7 @@ def test_dict_vectorizer_of_strings():
 
 
 def test_dict_vectorizer_needs_a_vocabulary_of_the_keys_type():
-    with pytest.raises(Exception, match="a map that this op does not take"):
+    with pytest.raises(Exception, match="a kind of map that this op does not accept"):
         run_tenon(map_model("DictVectorizer", "string", "float", int64_vocabulary=[1]), {"X": {"a": 1.0}})
     with pytest.raises(Exception, match="exactly one of int64_vocabulary"):
         run_tenon(map_model("DictVectorizer", "string", "float"), {"X": {"a": 1.0}})
@@ -210,7 +210,7 @@ def test_zip_map(labels, shape):
 
 def test_zip_map_feeds_a_dict_vectorizer_and_refuses_other_widths():
     x = np.zeros((2, 3), np.float32)
-    with pytest.raises(Exception, match="X has 3 features, the class labels are for 2"):
+    with pytest.raises(Exception, match="X has 3 features, but the class labels need 2"):
         run_tenon(ml_model("ZipMap", {"X": x}, classlabels_int64s=[1, 2]), {"X": x})
     with pytest.raises(Exception, match="exactly one of classlabels_int64s"):
         run_tenon(ml_model("ZipMap", {"X": x}), {"X": x})

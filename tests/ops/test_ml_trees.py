@@ -272,12 +272,12 @@ TWO_LEVELS = {
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"nodes_featureids": [0, 0]}, "nodes_featureids has 2 elements, nodes_modes has 3"),
+        ({"nodes_featureids": [0, 0]}, "nodes_featureids has 2 elements, but nodes_modes has 3"),
         ({"nodes_truenodeids": [1, 0, 0, 0]}, "nodes_truenodeids has 4 elements"),
         ({"nodes_values": [0.5]}, "nodes_splits has 1 elements"),
         ({"nodes_missing_value_tracks_true": [1]}, "nodes_missing_value_tracks_true has 1 elements"),
-        ({"nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAVE"]}, "'LEAVE', which is no mode"),
-        ({"nodes_nodeids": [0, 1, 1]}, "node 1 of tree 0 is given twice"),
+        ({"nodes_modes": ["BRANCH_LEQ", "LEAF", "LEAVE"]}, "'LEAVE', which is not a valid mode"),
+        ({"nodes_nodeids": [0, 1, 1]}, "node 1 of tree 0 occurs twice"),
         ({"nodes_truenodeids": [9, 0, 0]}, "leads to node 9, which does not exist"),
         ({"nodes_falsenodeids": [-1, 0, 0]}, "leads to node -1, which does not exist"),
         ({"nodes_falsenodeids": [1, 0, 0]}, "tree 0 has several roots"),
@@ -285,7 +285,7 @@ TWO_LEVELS = {
         ({"nodes_featureids": [7, 0, 0]}, "is 7; X has 1 features"),
         ({"nodes_featureids": [-1, 0, 0]}, "nodes_featureids"),
         ({"target_nodeids": [1, 5]}, "node 5 of tree 0, which does not exist"),
-        ({"target_ids": [0, 1]}, "leaf_targetids\\[1\\] is 1; there are 1 targets"),
+        ({"target_ids": [0, 1]}, "leaf_targetids\\[1\\] is 1, which is out of range: there are 1 targets"),
         ({"target_ids": [0, -1]}, "leaf_targetids\\[1\\] is -1"),
         ({"target_ids": [0]}, "2 tree ids, 2 node ids and 1 targets"),
         ({"target_weights": [1.0]}, "leaf_weights has 1 elements"),
@@ -309,7 +309,7 @@ def test_class_ids_out_of_range_are_refused():
     x = np.zeros((2, 1), np.float32)
     weights = {"class_treeids": [0, 0], "class_nodeids": [1, 2], "class_ids": [0, 2], "class_weights": [1.0, 1.0]}
     model = ml_model("TreeEnsembleClassifier", {"X": x}, 2, classlabels_int64s=[0, 1], **stump(), **weights)
-    with pytest.raises(Exception, match="is 2; there are 2 targets"):
+    with pytest.raises(Exception, match="is 2, which is out of range: there are 2 targets"):
         run_tenon(model, {"X": x})
 
 
@@ -375,19 +375,19 @@ def test_post_transform_codes_of_version_five(code, name):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"tree_roots": [2]}, "tree_roots\\[0\\] is 2; there are 2 nodes"),
+        ({"tree_roots": [2]}, "tree_roots\\[0\\] is 2, which is out of range: there are 2 nodes"),
         ({"tree_roots": [-1]}, "tree_roots\\[0\\] is -1"),
-        ({"nodes_truenodeids": [5, 1]}, "nodes_truenodeids\\[0\\] is 5; there are 3 leaves"),
+        ({"nodes_truenodeids": [5, 1]}, "nodes_truenodeids\\[0\\] is 5, which is out of range: there are 3 leaves"),
         ({"nodes_falsenodeids": [0, 2]}, "cycle: node 0 leads back to node 0"),
         ({"nodes_falsenodeids": [1, 0], "nodes_falseleafs": [0, 0]}, "cycle: node 1 leads back to node 0"),
-        ({"nodes_falseleafs": [0]}, "nodes_falseleafs has 1 elements, nodes_modes has 2"),
+        ({"nodes_falseleafs": [0]}, "nodes_falseleafs has 1 elements, but nodes_modes has 2"),
         ({"nodes_featureids": [0, 2]}, "nodes_featureids\\[1\\] is 2; X has 2 features"),
         ({"nodes_modes": numpy_helper.from_array(np.array([0, 9], np.uint8))}, "nodes_modes\\[1\\] is 9"),
         ({"nodes_modes": numpy_helper.from_array(np.array([0, 6], np.int64))}, "nodes_modes is int64"),
         ({"nodes_modes": None}, "needs attribute 'nodes_modes'"),
-        ({"membership_values": None}, "membership_values has 0 sets, node 1 needs another"),
-        ({"membership_values": numpy_helper.from_array(np.array([1, np.nan, 2], np.float32))}, "more than the 1 sets"),
-        ({"leaf_targetids": [0, 1, 2]}, "leaf_targetids\\[2\\] is 2; there are 2 targets"),
+        ({"membership_values": None}, "membership_values has 0 sets, but node 1 needs another"),
+        ({"membership_values": numpy_helper.from_array(np.array([1, np.nan, 2], np.float32))}, "more sets than the 1 that the"),
+        ({"leaf_targetids": [0, 1, 2]}, "leaf_targetids\\[2\\] is 2, which is out of range: there are 2 targets"),
         ({"leaf_targetids": [0, 1]}, "leaves|leaf_weights has 3 elements"),
         ({"nodes_splits": numpy_helper.from_array(np.array([0.5], np.float32))}, "nodes_splits has 1 elements"),
         ({"aggregate_function": 4}, "aggregate_function is 4"),

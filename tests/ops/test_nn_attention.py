@@ -124,8 +124,8 @@ def test_attention_refuses_what_does_not_fit():
         refuses(message, "Attention", {"q": q, "k": k, "v": v} | (changed or {}), opset=opset, **attributes)
 
     refused("q_num_heads", {"q": packed(q), "k": packed(k), "v": packed(v)})
-    refused("share evenly", {"q": packed(q), "k": packed(k), "v": packed(v)}, q_num_heads=3, kv_num_heads=3)
-    refused("4 query heads cannot share 3", {"k": random(2, 3, 5, 4), "v": random(2, 3, 5, 4)})
+    refused("divided evenly among", {"q": packed(q), "k": packed(k), "v": packed(v)}, q_num_heads=3, kv_num_heads=3)
+    refused("4 query heads are not a multiple of the 3", {"k": random(2, 3, 5, 4), "v": random(2, 3, 5, 4)})
     refused("features", {"k": random(2, 2, 5, 3)})
     refused("sequence lengths", {"v": random(2, 2, 4, 4)})
     refused("batch", {"k": random(1, 2, 5, 4)})
@@ -216,7 +216,7 @@ def test_rotary_embedding_refuses_what_does_not_fit():
         refuses(rf"position_ids\[1, 2\] is {bad}", "RotaryEmbedding", feeds, opset=23)
     refuses("cos_cache must have the shape", "RotaryEmbedding", feeds | {"i": None}, opset=23)
     refuses("num_heads", "RotaryEmbedding", feeds | {"x": packed(x)}, opset=23)
-    refuses("odd", "RotaryEmbedding", feeds, opset=23, rotary_embedding_dim=3)
+    refuses("must be even", "RotaryEmbedding", feeds, opset=23, rotary_embedding_dim=3)
     refuses("rotary_embedding_dim is 8", "RotaryEmbedding", feeds, opset=23, rotary_embedding_dim=8)
 
 
@@ -259,10 +259,10 @@ def test_linear_attention_refuses_what_does_not_fit():
     def refused(message, changed=None, **attributes):
         refuses(message, "LinearAttention", feeds | (changed or {}), 2, opset=27, **(heads | attributes))
 
-    refused("update_rule 'x'", update_rule="x")
-    refused("needs the input decay", update_rule="gated")
-    refused("needs the input beta", update_rule="delta")
-    refused("4 query heads cannot share 3", kv_num_heads=3)
+    refused("update_rule is 'x'", update_rule="x")
+    refused("needs the input 'decay", update_rule="gated")
+    refused("needs the input 'beta", update_rule="delta")
+    refused("4 query heads are not a multiple of the 3", kv_num_heads=3)
     refused("must be positive", kv_num_heads=0)
     refused("key of shape", {"k": random(2, 3, 6)})
     refused("past_state must have the shape", {"p": random(2, 2, 2, 2)})

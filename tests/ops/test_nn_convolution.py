@@ -53,15 +53,15 @@ def test_conv_with_an_empty_result(shape):
 def test_conv_refuses_what_does_not_fit():
     x, w = random(1, 4, 5, 5), random(6, 2, 3, 3)
     refuses("channels", "Conv", {"x": x, "w": w})
-    refuses("not divisible", "Conv", {"x": x, "w": random(5, 2, 3, 3)}, group=2)
+    refuses("be divided evenly", "Conv", {"x": x, "w": random(5, 2, 3, 3)}, group=2)
     refuses("'group' is 0", "Conv", {"x": x, "w": w}, group=0)
     refuses("'strides' has 1", "Conv", {"x": x, "w": w}, group=2, strides=[1])
-    refuses("'strides' holds 0", "Conv", {"x": x, "w": w}, group=2, strides=[0, 1])
-    refuses("'dilations' holds -1", "Conv", {"x": x, "w": w}, group=2, dilations=[-1, 1])
+    refuses("'strides' contains 0", "Conv", {"x": x, "w": w}, group=2, strides=[0, 1])
+    refuses("'dilations' contains -1", "Conv", {"x": x, "w": w}, group=2, dilations=[-1, 1])
     refuses("'pads' has 2", "Conv", {"x": x, "w": w}, group=2, pads=[1, 1])
-    refuses("'pads' holds -3", "Conv", {"x": x, "w": w}, group=2, pads=[1, 1, -3, 1])
+    refuses("'pads' contains -3", "Conv", {"x": x, "w": w}, group=2, pads=[1, 1, -3, 1])
     refuses("kernel_shape", "Conv", {"x": x, "w": w}, group=2, kernel_shape=[3, 2])
-    refuses("auto_pad 'SAME'", "Conv", {"x": x, "w": w}, group=2, auto_pad="SAME")
+    refuses("auto_pad is 'SAME'", "Conv", {"x": x, "w": w}, group=2, auto_pad="SAME")
     refuses("the bias", "Conv", {"x": x, "w": w, "b": random(5)}, group=2)
     refuses("rank", "Conv", {"x": random(1, 4, 5), "w": w}, group=2)
     refuses("would have the shape", "Conv", {"x": random(1, 2, 2, 2), "w": random(1, 2, 5, 5)})
@@ -171,6 +171,6 @@ def test_causal_conv_carries_its_state(length, activation):
 
 def test_causal_conv_refuses_what_does_not_fit():
     x, w = random(2, 3, 5), random(3, 1, 4)
-    refuses("activation 'relu'", "CausalConvWithState", {"x": x, "w": w}, 2, opset=27, activation="relu")
+    refuses("activation is 'relu'", "CausalConvWithState", {"x": x, "w": w}, 2, opset=27, activation="relu")
     refuses("weights must have the shape", "CausalConvWithState", {"x": x, "w": random(2, 1, 4)}, 2, opset=27)
     refuses("past_state", "CausalConvWithState", {"x": x, "w": w, "b": None, "p": random(2, 3, 4)}, 2, opset=27)

@@ -71,12 +71,12 @@ def test_dft_gives_exact_zeros():
 def test_dft_refuses_what_does_not_fit():
     x = random(2, 4, 1)
     refuses("1 or 2", "DFT", {"x": random(2, 4, 3)}, opset=20)
-    refuses("axis 2 is that of the real", "DFT", {"x": x, "n": None, "a": scalar(2)}, opset=20)
+    refuses("axis 2 holds the real", "DFT", {"x": x, "n": None, "a": scalar(2)}, opset=20)
     refuses("axis 5", "DFT", {"x": x, "n": None, "a": scalar(5)}, opset=20)
     refuses("dft_length is 0", "DFT", {"x": x, "n": scalar(0)}, opset=20)
     refuses("one integer", "DFT", {"x": x, "n": np.array([1, 2])}, opset=20)
-    refuses("takes real input", "DFT", {"x": random(2, 4, 2)}, opset=20, onesided=1)
-    refuses("takes complex input", "DFT", {"x": x}, opset=20, onesided=1, inverse=1)
+    refuses("needs real input", "DFT", {"x": random(2, 4, 2)}, opset=20, onesided=1)
+    refuses("needs complex input", "DFT", {"x": x}, opset=20, onesided=1, inverse=1)
     refuses("not empty", "DFT", {"x": random(2, 0, 1)}, opset=20, onesided=1)
 
 
@@ -113,8 +113,8 @@ def test_stft_refuses_what_does_not_fit():
     x, window = random(1, 10, 1), random(4)
     refuses("frame_step is 0", "STFT", {"x": x, "s": scalar(0), "w": window}, opset=17)
     other = {"x": x, "s": scalar(1), "w": window, "n": scalar(5)}
-    refuses("frame_length is 5, the window has 4", "STFT", other, opset=17)
-    refuses("shorter than a frame of 11", "STFT", {"x": x, "s": scalar(1), "w": random(11)}, opset=17)
+    refuses("frame_length is 5, but the window has 4", "STFT", other, opset=17)
+    refuses("shorter than a frame of length 11", "STFT", {"x": x, "s": scalar(1), "w": random(11)}, opset=17)
     refuses("frame_length is -1", "STFT", {"x": x, "s": scalar(1), "w": None, "n": scalar(-1)}, opset=17)
     refuses("real signal", "STFT", {"x": random(1, 10, 2), "s": scalar(1), "w": window}, opset=17)
     refuses("frames must not be empty", "STFT", {"x": x, "s": scalar(1), "w": random(0)}, opset=17)

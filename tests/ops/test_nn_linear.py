@@ -59,7 +59,7 @@ def test_gemm_refuses_what_does_not_fit():
     refuses("rank 2", "Gemm", {"a": random(1, 3, 4), "b": b}, opset=13)
     refuses("broadcast", "Gemm", {"a": a, "b": b, "c": random(3)}, opset=13)
     refuses("does not broadcast", "Gemm", {"a": a, "b": b, "c": random(1, 3, 2)}, opset=13)
-    refuses("one element type", "Gemm", {"a": a, "b": b.astype(np.float64)}, opset=13)
+    refuses("the same element type", "Gemm", {"a": a, "b": b.astype(np.float64)}, opset=13)
 
 
 @pytest.mark.parametrize(("equation", "shapes"), [
@@ -106,18 +106,18 @@ def test_einsum_of_floats(dtype):
 @pytest.mark.parametrize(("equation", "message"), [
     ("......ij,jk->ik", "two ellipses"),
     ("i...j...,jk->ik", "two ellipses"),
-    ("i.j,jk->ik", "no ellipsis"),
+    ("i.j,jk->ik", "not part of an ellipsis"),
     ("i1,jk->ik", "character '1'"),
-    ("ij,jk->iz", "'z' is in the output"),
+    ("ij,jk->iz", "'z' occurs in the output"),
     ("ij,jk->ii", "'i' occurs twice"),
-    ("ij->ij", "1 input terms, 2 inputs"),
-    ("ijk,jk->ik", "does not fit an input of rank 2"),
-    ("ijk...,jk->ik", "does not fit an input of rank 2"),
+    ("ij->ij", "1 input terms, but 2 inputs"),
+    ("ijk,jk->ik", "does not match an input of rank 2"),
+    ("ijk...,jk->ik", "does not match an input of rank 2"),
     ("...,jk->k", "the output term has none"),
-    ("ij,ik->jk", "extent 4, elsewhere its label has 3"),
+    ("ij,ik->jk", "extent 4, but its label has extent 3"),
     ("ii,jk->k", "repeats a label"),
     ("ij,jk->ik->i", "character '-'"),
-    ("", "1 input terms, 2 inputs"),
+    ("", "1 input terms, but 2 inputs"),
 ])  # fmt: skip
 def test_einsum_refuses_malformed_equations(equation, message):
     refuses(message, "Einsum", {"a": random(3, 4), "b": random(4, 2)}, opset=12, equation=equation)

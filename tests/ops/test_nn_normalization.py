@@ -104,7 +104,7 @@ def test_group_normalization_18_has_one_scale_per_group():
 
 def test_group_normalization_refuses_uneven_groups():
     feeds = {"x": random(2, 6, 3), "s": random(6), "b": random(6)}
-    refuses("not divisible into 4", "GroupNormalization", feeds, opset=21, num_groups=4)
+    refuses("be divided evenly into 4", "GroupNormalization", feeds, opset=21, num_groups=4)
     refuses("num_groups is 0", "GroupNormalization", feeds, opset=21, num_groups=0)
     refuses("scale must have the shape", "GroupNormalization", feeds | {"s": random(5)}, opset=21, num_groups=2)
 

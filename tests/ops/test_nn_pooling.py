@@ -89,11 +89,11 @@ def test_pools_refuse_wrong_attributes():
     x = {"x": random(1, 2, 5, 5)}
     refuses("kernel_shape", "MaxPool", x)
     refuses("'kernel_shape' has 1", "MaxPool", x, kernel_shape=[2])
-    refuses("'kernel_shape' holds 0", "AveragePool", x, kernel_shape=[2, 0])
+    refuses("'kernel_shape' contains 0", "AveragePool", x, kernel_shape=[2, 0])
     refuses("storage_order is 2", "MaxPool", x, kernel_shape=[2, 2], storage_order=2)
     refuses("p is 0", "LpPool", x, kernel_shape=[2, 2], p=0)
     refuses("spatial", "MaxPool", {"x": random(2, 3)}, kernel_shape=[2])
-    refuses("allowed are", "AveragePool", {"x": np.ones((1, 1, 3), np.int32)}, kernel_shape=[2])
+    refuses("allowed types are", "AveragePool", {"x": np.ones((1, 1, 3), np.int32)}, kernel_shape=[2])
 
 
 def test_a_window_of_any_size_costs_only_what_it_reads():
@@ -119,7 +119,7 @@ def test_max_unpool_refuses_bad_indices_and_shapes():
     values, window = random(1, 1, 2), {"kernel_shape": [2], "strides": [2]}
     refuses("index 4 at position 1", "MaxUnpool", {"v": values, "i": np.array([[[0, 4]]])}, **window)
     refuses("index -1 at position 0", "MaxUnpool", {"v": values, "i": np.array([[[-1, 1]]])}, **window)
-    refuses("one shape", "MaxUnpool", {"v": values, "i": np.array([[[0]]])}, **window)
+    refuses("the same shape", "MaxUnpool", {"v": values, "i": np.array([[[0]]])}, **window)
     feeds = {"v": values, "i": np.array([[[0, 1]]]), "s": np.array([1, 1, 3])}
     refuses("smaller than", "MaxUnpool", feeds, **window)
 
@@ -152,7 +152,7 @@ def test_regions_are_checked():
     batch = np.zeros(4, np.int64)
     huge = np.full((4, 4), [0, 0, 1e30, 1e30], np.float32)
     refuses("samples", "RoiAlign", {"x": x, "r": huge, "b": batch})
-    refuses("mode 'min'", "RoiAlign", {"x": x, "r": rois, "b": batch}, mode="min")
+    refuses("mode is 'min'", "RoiAlign", {"x": x, "r": rois, "b": batch}, mode="min")
     refuses("batch indices", "RoiAlign", {"x": x, "r": rois, "b": batch[:3]})
     refuses("4 columns", "RoiAlign", {"x": x, "r": random(4, 5), "b": batch})
     refuses("must be positive", "RoiAlign", {"x": x, "r": rois, "b": batch}, output_height=0)

@@ -150,7 +150,7 @@ def test_wrong_attributes_and_shapes_are_refused(op_type):
     refused("'activations' has 5 entries", activations=["Tanh"] * 5)
     refused("activation 'gelu'", activations=["Gelu"] * {"RNN": 1, "GRU": 2, "LSTM": 3}[op_type])
     refused("alpha", activation_alpha=[0.1] * 9)
-    refused("direction 'up'", direction="up")
+    refused("direction is 'up'", direction="up")
     refused("hidden_size is 3", hidden_size=3)
     refused("layout is 2", layout=2)
     refused("clip is -1", clip=-1.0)

@@ -130,14 +130,14 @@ def test_nothing_to_quantize():
 
 
 WRONG = [
-    ({"axis": 2}, (3,), None, "axis 2 is outside a tensor of rank 2"),
-    ({"axis": 0}, (3,), None, r"the scale \[3\] must be a scalar or have one entry for each of the 2 positions"),
-    ({"axis": 1, "block_size": 2}, (2, 3), None, r"the scale \[2, 3\] does not fit the input \[2, 3\]"),
+    ({"axis": 2}, (3,), None, "axis 2 is out of range for a tensor of rank 2"),
+    ({"axis": 0}, (3,), None, r"the scale has the shape \[3\]; it must be a scalar or have one entry for each of the 2 positions"),
+    ({"axis": 1, "block_size": 2}, (2, 3), None, r"a scale of shape \[2, 3\] does not match an input of shape \[2, 3\]"),
     ({"block_size": -1}, (), None, "'block_size' is -1"),
-    ({"axis": 1}, (3,), (2,), r"scale \[3\] and zero point \[2\] must have one shape"),
-    ({"output_dtype": TensorProto.FLOAT}, (), None, "'output_dtype' is float; allowed are"),
-    ({"precision": TensorProto.INT32}, (), None, "'precision' is int32; allowed are"),
-    ({"output_dtype": TensorProto.INT8}, (), (), "'output_dtype' is int8, the zero point is uint8"),
+    ({"axis": 1}, (3,), (2,), r"scale has the shape \[3\] and the zero point has the shape \[2\]; they must be the same"),
+    ({"output_dtype": TensorProto.FLOAT}, (), None, "'output_dtype' is float; the allowed types are"),
+    ({"precision": TensorProto.INT32}, (), None, "'precision' is int32; the allowed types are"),
+    ({"output_dtype": TensorProto.INT8}, (), (), "'output_dtype' is int8, but the zero point is uint8"),
 ]
 
 
@@ -181,7 +181,7 @@ def test_matmul_integer_per_row_and_column():
     expected = exact_integers.matmul(a, b, rows, columns).astype(np.int32)
     check(run("MatMulInteger", a, b, rows, columns), expected)
     check(run("MatMulInteger", a, b, rows[:, None], columns[None]), expected)
-    with pytest.raises(Exception, match=r"input 2 is \[4\]; for \[3, 4\] it must be one number or one for each row"):
+    with pytest.raises(Exception, match=r"input 2 has the shape \[4\]; for a matrix of shape \[3, 4\] it must be one number or one per row"):
         run("MatMulInteger", a, b, np.zeros(4, np.uint8), dynamic=False)
 
 

@@ -113,7 +113,7 @@ def test_log_sum_exp_of_large_numbers():
 
 def test_wrong_axes():
     x = np.zeros((2, 3), np.float32)
-    with pytest.raises(Exception, match="axes 2 is outside a tensor of rank 2"):
+    with pytest.raises(Exception, match="axes 2 is out of range for a tensor of rank 2"):
         run("ReduceSum", x, np.array([2], np.int64))
 
 
@@ -154,7 +154,7 @@ def test_cumulative(name, exclusive, reverse, dtype):
 
 
 def test_cumulative_axis_is_checked():
-    with pytest.raises(Exception, match="axis 2 is outside a tensor of rank 2"):
+    with pytest.raises(Exception, match="axis 2 is out of range for a tensor of rank 2"):
         run("CumSum", np.zeros((2, 2), np.float32), np.array(2, np.int64))
 
 
@@ -211,9 +211,9 @@ def test_topk_of_an_empty_tensor_with_a_huge_axis():
 
 def test_contents_that_cannot_fit():
     x, many = np.zeros((2, 3), np.float32), np.zeros(70_000, np.int64)
-    with pytest.raises(Exception, match="70000 axes are given for an input of rank 2"):
+    with pytest.raises(Exception, match="70000 axes for an input of rank 2"):
         run("ReduceSum", x, many)
-    with pytest.raises(Exception, match=r"K must hold one number, it is \[70000\]"):
+    with pytest.raises(Exception, match=r"K must be one number, but its shape is \[70000\]"):
         run("TopK", x, many, outputs=2)
-    with pytest.raises(Exception, match=r"the size of a window must be one number, it is \[70000\]"):
+    with pytest.raises(Exception, match=r"the size of a window must be one number, but its shape is \[70000\]"):
         run("HannWindow", many)

@@ -115,7 +115,7 @@ def test_patterns_that_explode_elsewhere():
     check_error("instructions", "RegexFullMatch", [words("a")], 20, pattern="((a{100}){100}){100}")
     check_error("repeats too much", "RegexFullMatch", [words("a")], 20, pattern="((((){1000}){1000}){1000}){1000}")
     check_error("nested too deep", "RegexFullMatch", [words("a")], 20, pattern="(" * 5000 + ")" * 5000)
-    check_error("not a general category", "RegexFullMatch", [words("a")], 20, pattern=r"\p{Greek}")
+    check_error("not a Unicode general category", "RegexFullMatch", [words("a")], 20, pattern=r"\p{Greek}")
 
 
 TFIDF = {
@@ -142,12 +142,12 @@ def test_tfidf_errors():
     for text, change in [
         ("ngram_indexes has 4", {"ngram_indexes": [0, 1, 2, 3]}),
         ("has the entry -1", {"ngram_indexes": [0, 1, 2, 3, -1]}),
-        ("2-grams cannot be", {"ngram_counts": [0, 4]}),
-        ("cannot be elements", {"ngram_counts": [0, 99]}),
+        ("2-grams cannot occupy", {"ngram_counts": [0, 4]}),
+        ("cannot occupy elements", {"ngram_counts": [0, 99]}),
         ("max_gram_length is 3", {"max_gram_length": 3}),
-        ("make no sense", {"min_gram_length": 0}),
-        ("mode 'X'", {"mode": "X"}),
-        ("weights are given", {"weights": [1.0]}),
-        ("not both", {"pool_strings": ["a"]}),
+        ("are not valid", {"min_gram_length": 0}),
+        ("mode is 'X'", {"mode": "X"}),
+        ("weights for", {"weights": [1.0]}),
+        ("exactly one of pool_int64s and pool_strings", {"pool_strings": ["a"]}),
     ]:
         check_error(text, "TfIdfVectorizer", [x], 9, **{**good, **change})

@@ -77,10 +77,10 @@ def test_a_split_that_does_not_name_its_last_parts():
         assert sum(len(part) for part in theirs) == 7
     np.testing.assert_array_equal(by_the_standard("Split", [x], 18, num_outputs=3)[0], x[:3])
     (warning,) = tenon.Model.load(model_of("Split", [x], 18, num_outputs=3)).warnings
-    assert "num_outputs is 3, of which 1 are named" in warning
-    with pytest.raises(Exception, match="num_outputs is 1000000000, the node has 1 outputs"):
+    assert "num_outputs is 3, but only 1 outputs are named" in warning
+    with pytest.raises(Exception, match="num_outputs is 1000000000, but the node has 1 outputs"):
         run("Split", [x], 18, num_outputs=1000000000)
-    with pytest.raises(Exception, match="num_outputs is 1, the node has 2 outputs"):
+    with pytest.raises(Exception, match="num_outputs is 1, but the node has 2 outputs"):
         run("Split", [x], 18, outputs=2, num_outputs=1)
 
 

@@ -54,7 +54,7 @@ def test_events_come_with_the_position_of_the_model(pair, tmp_path):
     events = []
     tenon.build([pair[0], scaled(tmp_path / "other" / "a.onnx")], output_dir=tmp_path / "out", validate=False,
                 on_event=lambda *event: events.append(event))
-    assert ("warning", 1, "another model is called 'a'; this one becomes 'a_1'") in events
+    assert ("warning", 1, "another model is named 'a'; this one becomes 'a_1'") in events
     assert ("progress", None, "reading 2 models") in events
 
 

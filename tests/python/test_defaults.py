@@ -130,7 +130,7 @@ def test_overrides_of_dimensions_the_model_lacks_are_passed_over(ort):
     options = ort.SessionOptions()
     options.add_free_dimension_override_by_name("no_such", 3)
     if ort is tenon:
-        with pytest.warns(UserWarning, match="no input of the model has a dimension 'no_such'"):
+        with pytest.warns(UserWarning, match="no input of the model has a dimension named 'no_such'"):
             session = ort.InferenceSession(add(), options)
     else:
         session = ort.InferenceSession(add(), options)

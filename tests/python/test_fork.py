@@ -40,7 +40,7 @@ def test_a_session_of_the_parent_is_refused():
     session.run(None, FEED)
 
     def run():
-        with pytest.raises(tenon.Error, match="forked after this session was made.*make the session in the child"):
+        with pytest.raises(tenon.Error, match="forked after this session was created.*create the session in the child"):
             session.run(None, FEED)
 
     assert in_a_fork(run) == ""

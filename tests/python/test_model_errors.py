@@ -35,7 +35,7 @@ UNKNOWN = {
 BROKEN = {
     "no bytes": b"",
     "no model": b"text",
-    "cut off": of(node("Relu", "x", "y"))[:-20],
+    "truncated": of(node("Relu", "x", "y"))[:-20],
     "cycle": of(node("Relu", "z", "y"), node("Relu", "y", "z")),
     "undefined input": of(node("Relu", "no", "y")),
     "undefined output": of(node("Relu", "x", "z")),

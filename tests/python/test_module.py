@@ -119,7 +119,7 @@ def test_types_that_do_not_say_what_is_inside(ort, field, text):
             ort.InferenceSession(passing(broken))
         if ort is tenon:
             message = str(caught.value)
-            assert "the type of the input 'x' does not say what it holds" in message
+            assert "the type of the input 'x' does not say what its elements are" in message
             assert caught.value.code == "invalid model"
             assert text in message or broken is untyped
 

@@ -219,7 +219,7 @@ def test_initializers_that_do_not_fit():
     small = tenon.OrtValue.ortvalue_from_numpy(np.ones(3, np.float32))
     with pytest.raises(state(tenon).InvalidArgument, match="initializer 'w'"):
         session_with(tenon, weighted(), lambda o: o.add_initializer("w", small))
-    with pytest.warns(UserWarning, match="no initializer called 'other'"):
+    with pytest.warns(UserWarning, match="no initializer named 'other'"):
         session = session_with(tenon, weighted(), lambda o: o.add_initializer("other", small))
     assert session.run(None, {"x": Y})[0].tolist() == [11, 21]
     with pytest.raises(state(tenon).NotFound, match="'other'"):

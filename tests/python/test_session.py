@@ -235,7 +235,7 @@ def test_extents_that_disagree_are_the_callers_mistake():
     inputs = [tensor(name, FLOAT, ["n", 2]) for name in "xy"]
     added = model([node("Add", "x y", "z")], inputs, [tensor("z", FLOAT, ["n", 2])])
     feed = {"x": np.ones((2, 2), np.float32), "y": np.ones((3, 2), np.float32)}
-    with pytest.raises(state(tenon).InvalidArgument, match="n is 2 in input 'x' and 3 in input 'y'"):
+    with pytest.raises(state(tenon).InvalidArgument, match="n' is 2 in input 'x' but 3 in input 'y'"):
         tenon.InferenceSession(added).run(None, feed)
     # A name that means nothing to the nodes is no reason to refuse.
     feed["y"] = np.ones((1, 2), np.float32)

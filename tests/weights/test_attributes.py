@@ -52,7 +52,7 @@ class TestWarnings:
     def test_name_node_attribute_and_values(self, attribute, place, name, old, new, provider, load, tmp_path):
         texts, _ = swapped(network(**{attribute: old}), network(1, **{attribute: new}), provider, tmp_path, load)
         (text,) = texts
-        assert f"'{place}'" in text and f"'{name}' stays {old:g}, in " in text and f"it is {new:g};" in text
+        assert f"'{place}'" in text and f"'{name}' stays {old:g}, but in " in text and f"it is {new:g};" in text
         assert "other.onnx" in text
 
     @pytest.mark.parametrize(("attribute", "default"), [("epsilon", 1e-5), ("alpha", 0.01), ("gemm", 1.0), ("elu", 1.0)])
@@ -83,14 +83,14 @@ def single(op, attributes, weights=(), version=21):
 FILTER = [("w", np.ones((4, 4, 3, 3), np.float32))]
 # op, weights, attributes of one model, of the other, the one that is named
 PLAIN = [
-    ("Conv", FILTER, {"strides": [1, 1]}, {"strides": [2, 2]}, "'strides' stays [1, 1], in "),
-    ("Conv", FILTER, {"pads": [1, 1, 1, 1]}, {"pads": [2, 2, 0, 0]}, "'pads' stays [1, 1, 1, 1], in "),
-    ("Conv", FILTER, {"auto_pad": "SAME_UPPER"}, {"auto_pad": "SAME_LOWER"}, "'auto_pad' stays SAME_UPPER, in "),
-    ("Softmax", [], {"axis": 1}, {"axis": 2}, "'axis' stays 1, in "),
-    ("LRN", [], {"size": 3}, {"size": 5}, "'size' stays 3, in "),
-    ("Transpose", [], {"perm": [0, 1, 2, 3]}, {"perm": [0, 1, 3, 2]}, "'perm' stays [0, 1, 2, 3], in "),
-    ("Gelu", [], {}, {"approximate": "tanh"}, "'approximate' stays none, in "),
-    ("Gelu", [], {"approximate": "tanh"}, {}, "'approximate' stays tanh, in "),
+    ("Conv", FILTER, {"strides": [1, 1]}, {"strides": [2, 2]}, "'strides' stays [1, 1], but in "),
+    ("Conv", FILTER, {"pads": [1, 1, 1, 1]}, {"pads": [2, 2, 0, 0]}, "'pads' stays [1, 1, 1, 1], but in "),
+    ("Conv", FILTER, {"auto_pad": "SAME_UPPER"}, {"auto_pad": "SAME_LOWER"}, "'auto_pad' stays SAME_UPPER, but in "),
+    ("Softmax", [], {"axis": 1}, {"axis": 2}, "'axis' stays 1, but in "),
+    ("LRN", [], {"size": 3}, {"size": 5}, "'size' stays 3, but in "),
+    ("Transpose", [], {"perm": [0, 1, 2, 3]}, {"perm": [0, 1, 3, 2]}, "'perm' stays [0, 1, 2, 3], but in "),
+    ("Gelu", [], {}, {"approximate": "tanh"}, "'approximate' stays none, but in "),
+    ("Gelu", [], {"approximate": "tanh"}, {}, "'approximate' stays tanh, but in "),
 ]
 
 
@@ -110,6 +110,6 @@ def test_axes_that_are_counted_from_the_end_may_be_the_same(tmp_path):
 def test_baking_warns_too(tmp_path):
     onnx.save(network(1, epsilon=0.25), tmp_path / "other.onnx")
     artifact = tenon.compile(network().SerializeToString())
-    with pytest.warns(UserWarning, match="'epsilon' stays 1e-05, in .*other.onnx it is 0.25"):
+    with pytest.warns(UserWarning, match="'epsilon' stays 1e-05, but in .*other.onnx it is 0.25"):
         _, reports = artifact.bake(tmp_path / "other.onnx")
     assert len(reports[0]["warnings"]) == 1

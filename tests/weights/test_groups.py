@@ -74,7 +74,7 @@ class TestOrder:
             assert_product(tenon.InferenceSession(path).run(None, {"x": x})[0], x, initializers(product(seed))["W"])
 
     def test_two_models_cannot_have_one_name(self, tmp_path):
-        with pytest.raises(tenon.Error, match="two models are to be saved as 'q_ctx.onnx'"):
+        with pytest.raises(tenon.Error, match="two models would be saved as 'q_ctx.onnx'"):
             group(product(1), product(2)).save(tmp_path, names=["q_ctx.onnx", "q_ctx.onnx"])
 
 
@@ -160,7 +160,7 @@ class TestBakedSets:
         assert not any(session.run(None, {"x": x})[0].any() for session in sessions)
         with pytest.raises(ValueError, match="2 sessions and 1 sets"):
             tenon.use_weights(sessions, [baked.weights(0)])
-        with pytest.raises(tenon.Error, match="named twice"):
+        with pytest.raises(tenon.Error, match="given twice"):
             tenon.use_weights([sessions[0], sessions[0]], [baked.weights(0)] * 2)
 
 
@@ -305,7 +305,7 @@ class TestDeferred:
 
     def test_what_is_missing_is_named(self):
         session = group(product(1)).strip().session()
-        with pytest.raises(tenon.Error, match="still to be set: 'W'"):
+        with pytest.raises(tenon.Error, match="set these first: 'W'"):
             session.run(None, {"x": floats(RNG(5), 2, 4)})
 
     def test_stripped_weights_are_gone_in_memory_too(self, tmp_path):
@@ -325,7 +325,7 @@ class TestFoldersOfArtifacts:
         artifact.save(tmp_path / "here")
         loaded = tenon.Artifact.load(tmp_path / "here" / "a_ctx.onnx", tmp_path / "here" / "b_ctx.onnx")
         baked, _ = loaded.bake({"V": np.zeros((4, 4), np.float32)}, partial=True)
-        with pytest.raises(tenon.Error, match="save them all there"):
+        with pytest.raises(tenon.Error, match="save all models in its folder"):
             baked.save(tmp_path / "there", only_changes=True)
         assert not (tmp_path / "there").exists()
         baked.save(tmp_path / "here", overwrite=True, only_changes=True)
@@ -418,5 +418,5 @@ def test_sessions_open_compiled_models_as_they_are_told(tmp_path):
     tenon.InferenceSession(path)
     with pytest.raises(tenon.Error, match="packed"):
         tenon.InferenceSession(path, options)
-    with pytest.raises(tenon.Error, match="there is no option"):
+    with pytest.raises(tenon.Error, match="unknown option"):
         tenon.InferenceSession(tmp_path / "m.onnx", options)

@@ -133,7 +133,7 @@ class TestTorch:
 
 class TestWhatIsNoWeight:
     def test_none(self, session):
-        with pytest.raises(TypeError, match="weight 'w1': None is given.*partial"):
+        with pytest.raises(TypeError, match="weight 'w1': expected an array, not None.*partial"):
             session.set_weights({"w1": None, "w2": np.zeros((4, 4), np.float32)})
 
     @pytest.mark.parametrize("item", [object(), [[1.0], [1.0, 2.0]], {"a": 1}])
@@ -146,7 +146,7 @@ class TestWhatIsNoWeight:
             session.set_weights({"w1": np.zeros(3, "datetime64[s]")}, partial=True)
 
     def test_integer_key(self, session):
-        with pytest.raises(TypeError, match="7 is of type int, not str"):
+        with pytest.raises(TypeError, match="must be str, but 7 is of type int"):
             session.set_weights({7: np.zeros((4, 4), np.float32)})
 
     def test_zero_byte_in_a_name(self, session):
@@ -180,7 +180,7 @@ class TestOnly:
         session.set_weights(arrays(made(2)), only={"w1", "w2"})
 
     def test_no_name(self, session):
-        with pytest.raises(TypeError, match="only must be names, and 3"):
+        with pytest.raises(TypeError, match="only must be names, but 3"):
             session.set_weights(arrays(made(2)), only=[3])
 
     def test_bake(self):
@@ -209,7 +209,7 @@ class TestSeveralSessions:
 
 class TestCompile:
     def test_too_few_names(self, two):
-        with pytest.raises(ValueError, match="2 models need as many names, 1 is given: 'x'"):
+        with pytest.raises(ValueError, match="2 models need as many names, but 1 is given: 'x'"):
             tenon.compile(two, names=["x"])
 
     def test_one_name(self, two):
@@ -249,7 +249,7 @@ class TestCompile:
             np.testing.assert_allclose(output(tenon.compile(two[0], cpu_isa=isa).session()), best, rtol=1e-5)
         options = tenon.SessionOptions()
         options.add_session_config_entry("tenon.cpu_isa", "mmx")
-        with pytest.raises(tenon.Error, match="option 'cpu_isa': 'mmx' is no instruction set"):
+        with pytest.raises(tenon.Error, match="option 'cpu_isa': kernels cannot use the instruction set 'mmx'"):
             tenon.compile(two[0]).session(sess_options=options)
         with pytest.raises(tenon.Error, match="quantum"):
             tenon.compile(two[0], cpu_isa="quantum")
@@ -289,9 +289,9 @@ class TestLoading:
         assert output(tenon.Artifact.load(data).session()).tobytes() == expected.tobytes()
         assert output(tenon.Artifact.load(memoryview(data)).session()).tobytes() == expected.tobytes()
         assert output(tenon.InferenceSession(data)).tobytes() == expected.tobytes()
-        with pytest.raises(TypeError, match="alone"):
+        with pytest.raises(TypeError, match="together with others"):
             tenon.Artifact.load(data, path)
-        with pytest.raises(TypeError, match="folder goes with the bytes"):
+        with pytest.raises(TypeError, match="folder applies only to a context file given as bytes"):
             tenon.Artifact.load(path, folder=tmp_path)
 
     def test_nothing(self):
@@ -300,7 +300,7 @@ class TestLoading:
 
     def test_bytes_without_their_weights(self, two, tmp_path):
         [path] = tenon.compile(two[0]).save(tmp_path / "compiled")
-        with pytest.raises(tenon.Error, match="no folder is given"):
+        with pytest.raises(tenon.Error, match="the folder that contains"):
             tenon.Artifact.load(open(path, "rb").read())
 
     def test_one_source_folder(self, two, tmp_path):

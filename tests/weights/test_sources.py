@@ -489,8 +489,8 @@ class TestFolders:
         session = compiled(model).session()
         model.graph.initializer[0].CopyFrom(tensor)
         path = saved(model, tmp_path / "m.onnx")
-        with pytest.raises(tenon.Error, match="strings cannot be external data"):
+        with pytest.raises(tenon.Error, match="strings cannot be stored as external data"):
             tenon.compile(str(path)).session()
-        with pytest.raises(tenon.Error, match="strings cannot be external data"):
+        with pytest.raises(tenon.Error, match="strings cannot be stored as external data"):
             session.set_weights(path)
         assert session.run(None, inputs)[0].tolist() == ["1a"]

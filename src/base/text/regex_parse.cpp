@@ -41,7 +41,7 @@ class Parser {
   }
 
   Result<NodePointer> choice(int depth) {
-    if (depth > kMaxNesting) return wrong("groups nested too deep");
+    if (depth > kMaxNesting) return wrong("groups that are nested too deeply");
     const Flags outer = flags_;
     NodePointer alternatives = make(Node::Kind::Choice);
     do {
@@ -132,7 +132,7 @@ class Parser {
       case '*':
       case '+':
       case '?':
-        return wrong("a repetition operator without something to repeat");
+        return wrong("a repetition operator with nothing to repeat");
       case '.':
         ++at_;
         return set_node(flags_.dot_all ? everything() : everything_but_newline());
@@ -210,7 +210,7 @@ class Parser {
           flags_ = changed;
           return false;
         default:
-          return wrong("a group of a kind that is not supported");
+          return wrong("a kind of group that is not supported");
       }
     }
   }
@@ -272,9 +272,9 @@ class Parser {
     const bool braced = accept('{');
     if (braced && accept('^')) negated = !negated;
     while (!done() && peek() < 128 && (braced ? peek() != '}' : name.empty())) name += static_cast<char>(text_[at_++]);
-    if (braced && !accept('}')) return wrong("a property without its }");
+    if (braced && !accept('}')) return wrong("a property without a closing }");
     if (name != "Any" && !is_category_name(name))
-      return unsupported("the pattern uses the character property '{}', which is not a general category", name);
+      return unsupported("the pattern uses the character property '{}', which is not a Unicode general category", name);
     CharacterSet set;
     set.categories.push_back({name, negated});
     return set;

@@ -30,8 +30,9 @@ void end_with_parent(int parent) {
 
 void check_version(const std::string& version) {
   if (version != tenon::version())
-    throw Failure(kFailed, fmt::format("the library is Tenon {}, the program that tries its results is Tenon {}",
-                                       version, tenon::version()));
+    throw Failure(
+        kFailed, fmt::format("the library is Tenon {}, but the program that validates its results is Tenon {}", version,
+                             tenon::version()));
 }
 
 // The compiled model, and the model itself by the reference interpreter, on the same inputs.

@@ -39,8 +39,9 @@ std::string compiler_name(const std::string& name) {
   std::vector<std::string> names;
   for (const CompilerInfo& info : probe_compilers()) names.push_back(info.name);
   const std::string near = suggestion(name, names);
-  throw Failure(kUsage, fmt::format("--compiler: there is no '{}'{}", name,
-                                    near.empty() ? fmt::format("; there are {}", fmt::join(names, ", ")) : near));
+  throw Failure(kUsage,
+                fmt::format("--compiler: unknown compiler '{}'{}", name,
+                            near.empty() ? fmt::format("; the compilers are {}", fmt::join(names, ", ")) : near));
 }
 
 }  // namespace cli

@@ -38,23 +38,23 @@ class ConfigReader {
     std::set<std::string> seen;
     for (const auto& [key, item] : value.entries()) {
       const std::string path = where.empty() ? key : where + "." + key;
-      if (!seen.insert(key).second) problems_.push_back(fmt::format("{} is there twice", path));
+      if (!seen.insert(key).second) problems_.push_back(fmt::format("{} occurs twice", path));
       check_once(path, item);
     }
   }
   void unknown(const std::string& key, const std::vector<std::string>& known) {
-    problems_.push_back(fmt::format("there is no key '{}'{}", key, suggestion(key, known)));
+    problems_.push_back(fmt::format("unknown key '{}'{}", key, suggestion(key, known)));
   }
 
   void read_key(const std::string& key, const Json& value) {
     if (key == "compiler") {
       text(key, value, settings_.compiler);
       if (value.is_text() && find_compiler(value.text()).empty())
-        problems_.push_back(fmt::format("compiler: there is no '{}'", value.text()));
+        problems_.push_back(fmt::format("compiler: unknown compiler '{}'", value.text()));
     } else if (key == "sources") {
       text(key, value, settings_.sources);
       const std::string& s = settings_.sources;
-      if (s != "reference" && s != "embed" && s != "none") wrong(key, "one of reference, embed, none");
+      if (s != "reference" && s != "embed" && s != "none") wrong(key, "reference, embed or none");
     } else if (key == "embed") {
       boolean(key, value, settings_.embed);
     } else if (key == "validate") {
@@ -84,7 +84,7 @@ class ConfigReader {
     if (!value.is_object()) return wrong(where, "an object");
     for (const auto& [key, item] : value.entries()) {
       if (item.is_object() || item.is_array() || item.is_null()) {
-        wrong(where + "." + key, "text, a number or true or false");
+        wrong(where + "." + key, "a text, a number, true or false");
         continue;
       }
       const std::string problem = check_provider_option(key, item.plain(), of_one_model);
@@ -122,7 +122,7 @@ std::vector<std::string> instruction_sets() {
 
 std::string one_of(const std::string& key, const std::string& value, const std::vector<std::string>& choices) {
   if (std::find(choices.begin(), choices.end(), value) != choices.end()) return "";
-  return fmt::format("{} must be one of {}, it is '{}'", key, fmt::join(choices, ", "), value);
+  return fmt::format("{} must be one of {}, but it is '{}'", key, fmt::join(choices, ", "), value);
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ void read_config(const std::string& path, CompileSettings& settings) {
   ConfigReader reader(settings);
   reader.read(document);
   if (reader.problems().empty()) return;
-  std::string message = fmt::format("--config: '{}' has mistakes:", path);
+  std::string message = fmt::format("--config: '{}' has errors:", path);
   for (const std::string& problem : reader.problems()) message += "\n  " + problem;
   throw Failure(kUsage, message);
 }
@@ -148,15 +148,15 @@ std::string provider_option_help() {
   Table table({"option", "values", "meaning"});
   table.add({"provider", "cpu, reference", "the kernels to compile for (default: cpu)"});
   table.add({"cpu_isa", fmt::format("{}", fmt::join(instruction_sets(), ", ")),
-             "the highest instruction set that validation runs use; the result does not depend on it"});
+             "the most advanced instruction set that validation may use; the compiled model does not depend on it"});
   return table.text();
 }
 
 std::string check_provider_option(const std::string& key, const std::string& value, bool of_one_model) {
   if (key == "provider") return one_of(key, value, {"cpu", "reference"});
-  if (key == "cpu_isa" && of_one_model) return "cpu_isa is for all models; set it outside of 'models'";
+  if (key == "cpu_isa" && of_one_model) return "cpu_isa applies to all models; set it outside 'models'";
   if (key == "cpu_isa") return one_of(key, value, instruction_sets());
-  return fmt::format("there is no provider option '{}'{}", key, suggestion(key, {"provider", "cpu_isa"}));
+  return fmt::format("unknown provider option '{}'{}", key, suggestion(key, {"provider", "cpu_isa"}));
 }
 
 }  // namespace cli

@@ -51,7 +51,7 @@ std::string group_text(const Json& report) {
   if (std::count_if(models.begin(), models.end(), [](const Json& m) { return !m["output"].is_null(); }) < 2)
     return text;
   if (group["bytes_saved"].integer() == 0) return text + "nothing is shared: no two models have a weight in common\n";
-  text += fmt::format("shared: {} of {} that the models would take alone are saved\n", bytes("bytes_saved"),
+  text += fmt::format("sharing saves {} of the {} that the models would take alone\n", bytes("bytes_saved"),
                       bytes("bytes_without_sharing"));
   return text + shared_text(group);
 }
@@ -61,7 +61,7 @@ std::string tried_lines(const Json& report) {
   std::string text;
   for (const Json& model : report["models"].items())
     if (const std::string shapes = tried_text(model["validation"]["tried"]); !shapes.empty())
-      text += fmt::format("  {} was tried with {}\n", printable(model["name"].text()), shapes);
+      text += fmt::format("  {} was tested with {}\n", printable(model["name"].text()), shapes);
   return text;
 }
 

@@ -77,7 +77,7 @@ void CompileRun::check_outputs() const {
     files.push_back(output);
     // The library knows of the models only.
     if (!settings_.config.empty() && !tenon::replaced_input(output, {&settings_.config, 1}).empty())
-      throw Failure(kUsage, fmt::format("'{}' would be replaced by the result '{}'; choose another output",
+      throw Failure(kUsage, fmt::format("'{}' would be overwritten by the result '{}'; choose another output",
                                         settings_.config, output));
   }
   report_file_.check(settings_.overwrite, files);
@@ -87,7 +87,7 @@ void CompileRun::warn_of_unused_settings() const {
   const std::vector<std::string>& models = settings_.models;
   for (const auto& [stem, options] : settings_.model_options)
     if (std::none_of(models.begin(), models.end(), [&](const std::string& path) { return stem_of(path) == stem; }))
-      console_.warning(fmt::format("--config: no model is called '{}', its settings do not count", stem));
+      console_.warning(fmt::format("--config: no model is named '{}'; its settings are ignored", stem));
 }
 
 // What no model has may belong to one that could not be loaded, which is reported.
@@ -160,7 +160,8 @@ void CompileRun::show_problems(const Json& report) const {
     if (verdict == "inconclusive")
       console_.warning(fmt::format("{}: validation is inconclusive: {}", path, model["validation"]["message"].text()));
     if (verdict == "never validated")
-      console_.warning(fmt::format("{}: is up to date but was never validated; add --validate to try it", path));
+      console_.warning(fmt::format(
+          "{}: the compiled model is up to date but was never validated; add --validate to validate it", path));
   }
 }
 

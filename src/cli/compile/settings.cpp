@@ -61,35 +61,39 @@ std::vector<std::string> CompileSettings::inputs() const {
 }
 
 void CompileFlags::declare(Arguments& arguments) {
-  arguments.texts("-m,--model", given_.models, "PATH", "an ONNX model; again for each model of a group");
-  arguments.text("-o,--output", given_.output, "FILE", "the compiled model, for one model; its weights go beside it");
-  arguments.text("--output-dir", given_.output_dir, "DIR", "where the compiled models go; made if it is missing");
+  arguments.texts("-m,--model", given_.models, "PATH", "an ONNX model; repeat for each model of a group");
+  arguments.text("-o,--output", given_.output, "FILE",
+                 "the compiled model, if there is one model; its weights go beside it");
+  arguments.text("--output-dir", given_.output_dir, "DIR",
+                 "the folder for the compiled models; created if it does not exist");
   arguments.excludes("--output", "--output-dir");
-  arguments.flag("--overwrite", given_.overwrite, "replace compiled models that exist");
-  arguments.text("--bin-name", given_.bin_name, "NAME", "of the weights file, before the dash and its hash");
+  arguments.flag("--overwrite", given_.overwrite, "replace existing compiled models");
+  arguments.text("--bin-name", given_.bin_name, "NAME", "name of the weights file, before the dash and the hash");
   arguments.text("--compiler", compiler_, "NAME", "tenon (default), ort, ort_session or qairt");
-  arguments.flag("--list", list_, "show the compilers and which can be used here");
-  arguments.text("--config", given_.config, "FILE", "settings as JSON, in the section 'compile'; flags beat them");
+  arguments.flag("--list", list_, "show the compilers and whether they can be used here");
+  arguments.text("--config", given_.config, "FILE", "settings as JSON, in the section 'compile'; flags override them");
   arguments.texts("--ep-options", ep_options_, "K=V", "an option of the provider; 'help' lists them");
-  arguments.flag("--embed", given_.embed, "put the weights inside the compiled model; for one model");
-  arguments.choice("--sources", sources_, {"reference", "embed", "none"},
-                   "what later swaps of some weights draw on: the model's files (default), a copy, or nothing");
-  arguments.flag("--validate", validate_, "try every result against the reference interpreter (default)");
-  arguments.flag("--no-validate", no_validate_, "do not");
+  arguments.flag("--embed", given_.embed, "store the weights inside the compiled model; for one model");
+  arguments.choice(
+      "--sources", sources_, {"reference", "embed", "none"},
+      "where later swaps of some weights find the others: the model's files (default), a stored copy, or nowhere");
+  arguments.flag("--validate", validate_, "compare every result with the reference interpreter (default)");
+  arguments.flag("--no-validate", no_validate_, "skip the comparison");
   arguments.excludes("--validate", "--no-validate");
   arguments.integer("--validate-timeout", given_.validate_seconds, 1, 604800,
                     "seconds that the reference may take, and then each result (default: 600)");
   given_.flags.declare(arguments);
   arguments.optional_texts("--freeze-inputs", frozen_, "[NAME]",
-                           "make weights of initializers that are also inputs: all, or the one of this name");
-  arguments.texts("--pin", given_.pins, "NAME", "a weight that no later swap may change");
-  arguments.flag("--defer-weights", given_.defer, "leave the weights out; 'tenon weights set' fills them in");
-  arguments.flag("--keep-going", keep_going_, "a model that fails does not stop the others (default)");
-  arguments.flag("--fail-fast", fail_fast_, "a model that fails stops all; nothing is written then");
+                           "turn initializers that are also inputs into weights: all, or the one with this name");
+  arguments.texts("--pin", given_.pins, "NAME", "a weight that no later swap may change; may be repeated");
+  arguments.flag("--defer-weights", given_.defer, "leave the weights out; set them later with 'tenon weights set'");
+  arguments.flag("--keep-going", keep_going_, "compile the other models if one fails (default)");
+  arguments.flag("--fail-fast", fail_fast_, "stop if a model fails, and write nothing");
   arguments.excludes("--keep-going", "--fail-fast");
-  arguments.integer("--jobs", jobs_, 1, 256,
-                    "models to work on at a time (default: 1), within the memory that one may take");
-  arguments.text("--report", given_.report, "FILE", "write the whole report as .json or .html");
+  arguments.integer(
+      "--jobs", jobs_, 1, 256,
+      "number of models to compile at a time (default: 1); together they use no more memory than one may");
+  arguments.text("--report", given_.report, "FILE", "write the full report as .json or .html");
 }
 
 std::vector<std::string> CompileFlags::given() const {
@@ -150,43 +154,44 @@ bool CompileFlags::wants_option_help() const {
 void CompileFlags::check_outputs() const {
   const size_t count = given_.models.size();
   if (count > 1 && !given_.output.empty())
-    throw Failure(kUsage, fmt::format("--output names one file, there are {} models; use --output-dir", count));
+    throw Failure(kUsage, fmt::format("--output names one file, but there are {} models; use --output-dir", count));
   if (count > 1 && given_.output_dir.empty()) throw Failure(kUsage, fmt::format("{} models need --output-dir", count));
   if (given_.bin_name.find('/') != std::string::npos)
-    throw Failure(kUsage, fmt::format("--bin-name is a name, not a path: '{}'", given_.bin_name));
+    throw Failure(kUsage, fmt::format("--bin-name must be a name, not a path: '{}'", given_.bin_name));
   const std::string& report = given_.report;
   if (!report.empty() && !report.ends_with(".json") && !report.ends_with(".html"))
-    throw Failure(kUsage, fmt::format("--report must end with .json or .html, it is '{}'", report));
+    throw Failure(kUsage, fmt::format("--report must end with .json or .html, but it is '{}'", report));
 }
 
 void CompileFlags::check() const {
   if (given_.models.empty()) throw Failure(kUsage, "no model is given; use --model PATH");
   for (const std::string& path : given_.models)
-    if (path.empty()) throw Failure(kUsage, "--model must be a path, it is ''");
+    if (path.empty()) throw Failure(kUsage, "--model must be a path, but it is empty");
   check_outputs();
 }
 
 void CompileFlags::check_together(const CompileSettings& settings) {
   if (settings.embed && settings.models.size() > 1)
-    throw Failure(kUsage, "--embed is for one model: several would each have a copy of what they share");
+    throw Failure(kUsage, "--embed is for one model; with several, each would have a copy of the shared weights");
   if (settings.embed && !settings.bin_name.empty())
-    throw Failure(kUsage, "--bin-name names a weights file, and --embed makes none");
+    throw Failure(kUsage, "--bin-name names a weights file, but with --embed there is none");
   if (settings.flags.given() && !settings.validate)
-    throw Failure(kUsage, "--input, --shape and --dim say what results are tried with, and --no-validate tries none");
+    throw Failure(
+        kUsage, "--input, --shape and --dim choose the inputs for validation, but --no-validate turns validation off");
   if (settings.defer && settings.validate_again)
-    throw Failure(kUsage, "--validate runs the result, and --defer-weights leaves it without weights");
+    throw Failure(kUsage, "--validate needs weights, but --defer-weights leaves them out");
   if (settings.validate_seconds > 0 && (settings.defer || !settings.validate))
-    throw Failure(kUsage, fmt::format("--validate-timeout is for results that are tried, and {} leaves that out",
+    throw Failure(kUsage, fmt::format("--validate-timeout applies to validation, but {} turns validation off",
                                       settings.defer ? "--defer-weights" : "--no-validate"));
   if (settings.defer && settings.sources == "embed")
-    throw Failure(kUsage, "--sources embed puts a copy of the weights into the result, and --defer-weights none");
+    throw Failure(kUsage, "--sources embed stores a copy of the weights, but --defer-weights leaves them out");
 }
 
 void CompileFlags::add_provider_options(CompileSettings& settings) const {
   for (const std::string& option : ep_options_) {
     const size_t equals = option.find('=');
     if (equals == std::string::npos || equals == 0)
-      throw Failure(kUsage, fmt::format("--ep-options must be KEY=VALUE or help, it is '{}'", option));
+      throw Failure(kUsage, fmt::format("--ep-options must be KEY=VALUE or help, but it is '{}'", option));
     const std::string key = option.substr(0, equals), value = option.substr(equals + 1);
     if (const std::string problem = check_provider_option(key, value, false); !problem.empty())
       throw Failure(kUsage, "--ep-options: " + problem);

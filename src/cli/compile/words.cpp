@@ -10,8 +10,8 @@ struct Phrase {
   const char *of_library, *here;
 };
 constexpr Phrase kPhrases[] = {
-    {"the option 'validate_seconds' gives", "--validate-timeout gives"},
-    {"the option 'validate_existing' tries it", "add --validate to try it now"},
+    {"raise the option 'validate_seconds'", "raise --validate-timeout"},
+    {"set the option 'validate_existing' to validate it", "add --validate to validate it now"},
     {"use the option 'output_dir'", "use --output-dir"},
     {"option 'output': ", "--output: "},
     {"option 'weights_name': ", "--bin-name: "},

@@ -8,7 +8,7 @@ namespace cli {
 
 Exit export_weights(const WeightFlags& flags, Console& console) {
   if (!flags.output.ends_with(".safetensors"))
-    throw Failure(kUsage, fmt::format("--output must end with .safetensors, it is '{}'", flags.output));
+    throw Failure(kUsage, fmt::format("--output must end with .safetensors, but it is '{}'", flags.output));
   if (is_folder(flags.path)) throw Failure(kUsage, "'weights export' takes one compiled model, not a folder");
   const ArtifactGroup group = group_of_file(flags.path);
   const OutputFile output("--output", flags.output);

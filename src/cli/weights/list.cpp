@@ -30,7 +30,7 @@ std::string place_text(const Json& weight) {
 }
 
 Json list_model(const std::string& path, const WeightFlags& flags, Console& console) {
-  if (!flags.source_dirs.empty()) throw Failure(kUsage, "--source-dir is for compiled models");
+  if (!flags.source_dirs.empty()) throw Failure(kUsage, "--source-dir applies only to compiled models");
   const tenon::Model model = load_model(path, {}, console);
   const Json described = Json::parse(refusing(kCannotLoad, path, [&] { return model.describe("hashed_weights"); }));
   if (!console.is_json()) {

@@ -30,9 +30,10 @@ void check_target_flags(const WeightFlags& flags) {
     throw Failure(kUsage, fmt::format("'weights set' needs {} of --output, --output-dir and --in-place",
                                       given == 0 ? "one" : "only one"));
   if (flags.in_place && flags.overwrite)
-    throw Failure(kUsage, "--in-place replaces files anyway; leave out --overwrite");
+    throw Failure(kUsage, "--in-place always replaces the files; leave out --overwrite");
   if (!flags.output.empty() && is_folder(flags.path))
-    throw Failure(kUsage, "--output names one file, a folder may hold several compiled models; use --output-dir");
+    throw Failure(kUsage,
+                  "--output names one file, but a folder may contain several compiled models; use --output-dir");
 }
 
 bool same_folder(const std::string& a, const std::string& b) {
@@ -56,7 +57,8 @@ Target target_of(const ArtifactGroup& group, const WeightFlags& flags) {
   } else {
     target.folder = flags.in_place ? group.folder : flags.output_dir;
     if (!flags.in_place && same_folder(target.folder, group.folder))
-      throw Failure(kUsage, fmt::format("--output-dir: '{}' is where the models are; use --in-place", target.folder));
+      throw Failure(kUsage, fmt::format("--output-dir: '{}' is the folder of the models themselves; use --in-place",
+                                        target.folder));
   }
   // Elsewhere the file that holds the rest would be missing.
   target.only_changes = !group.embedded() && same_folder(target.folder, group.folder);
@@ -162,7 +164,7 @@ class GroupBaker {
   std::vector<NewGroup> bake(const tenon::Source& source, Console& console) {
     std::vector<NewGroup> made;
     for (const std::string& name : flags_.only)
-      if (!known_.contains(name)) add_problem(fmt::format("--only: no model has a weight '{}'", name));
+      if (!known_.contains(name)) add_problem(fmt::format("--only: no model has a weight named '{}'", name));
     for (const OldGroup& old : groups_) {
       console.progress("packing " + old.group->paths[0]);
       try {
@@ -210,8 +212,8 @@ class GroupBaker {
     for (size_t i = 0; i < std::min(given.size(), kShown); ++i)
       names += fmt::format("\n  '{}'{}", given[i], suggestion(given[i], known));
     if (given.size() > kShown) names += fmt::format("\n  and {} more", given.size() - kShown);
-    add_problem(fmt::format("{}: replaces no weight of these models; 'tenon weights list' shows what they have{}{}",
-                            flags_.from, names.empty() ? "" : ". It holds:", names));
+    add_problem(fmt::format("{}: no weight of these models is replaced; 'tenon weights list' shows their weights{}{}",
+                            flags_.from, names.empty() ? "" : ". The source contains:", names));
   }
 
   void check_extra(const std::vector<NewGroup>& made) {
@@ -240,7 +242,7 @@ void check_taken(const std::vector<NewGroup>& made, const WeightFlags& flags) {
       if (fs::exists(fs::symlink_status(path, ignored))) taken.push_back("'" + path + "'");
     }
   if (!taken.empty())
-    throw Failure(kFailed, fmt::format("{} {} already; add --overwrite to replace {}", fmt::join(taken, ", "),
+    throw Failure(kFailed, fmt::format("{} already {}; add --overwrite to replace {}", fmt::join(taken, ", "),
                                        taken.size() == 1 ? "exists" : "exist", taken.size() == 1 ? "it" : "them"));
 }
 
@@ -254,9 +256,10 @@ bool is_compiled(const std::string& path) {
 
 tenon::Source open_source(const std::string& path) {
   if (is_compiled(path))
-    throw Failure(kFailed, path +
-                               ": is compiled; give the model it was made from, or what 'tenon weights export' makes "
-                               "of it");
+    throw Failure(
+        kFailed,
+        path +
+            ": this model is compiled; name the model it was made from, or a file written by 'tenon weights export'");
   return refusing(kFailed, path, [&] { return tenon::Source::open(path); });
 }
 
@@ -289,16 +292,16 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
     if (!items.empty()) console.print(fmt::format("  {}: {}\n", what, printable(text)));
   };
   for (const Json& output : result["outputs"].items()) console.print(printable(output.text()) + "\n");
-  console.print(fmt::format("  {} replaced, {} kept, {} ignored; {} of {} packed weights made again, {}\n",
+  console.print(fmt::format("  {} replaced, {} kept, {} ignored; {} of {} packed weights recomputed, {}\n",
                             count("replaced"), count("kept"), count("ignored"), result["slots_redone"].plain(),
                             result["slots"].plain(), human_bytes(result["bytes_redone"].integer())));
   names("kept", "kept");
-  names("still_open", "still open");
+  names("still_open", "not set");
   names("ignored", "ignored");
   if (count("not_finite") > 0) {
     std::string text;
     for (const Json& name : result["not_finite"].items()) text += (text.empty() ? "'" : ", '") + name.text() + "'";
-    console.warning(fmt::format("{}: not every number is finite in {}", flags.from, text));
+    console.warning(fmt::format("{}: some numbers are not finite in {}", flags.from, text));
   }
   for (const Json& warning : result["warnings"].items()) console.warning(warning.text());
   if (!result["weights_file"].text().empty())
@@ -309,7 +312,7 @@ void print_group(const Json& result, const WeightFlags& flags, Console& console)
 void warn_of_open_weights(const Json& result, const Console& console) {
   const size_t open = result["still_open"].items().size();
   if (open > 0)
-    console.warning(fmt::format("{}: {} still open; the model cannot run before 'tenon weights set' fills them",
+    console.warning(fmt::format("{}: {} not set; the model cannot run until 'tenon weights set' sets them",
                                 result["outputs"].items()[0].text(),
                                 open == 1 ? "1 weight is" : fmt::format("{} weights are", open)));
 }

@@ -47,7 +47,7 @@ class SymbolTable {
 
 Status check_shape(const std::string& name, const Type& declared, Dims dims) {
   if (!declared.is_tensor())
-    return invalid_argument("input '{}' is {}, which has no shape", name, declared.to_string());
+    return invalid_argument("input '{}' is {}, so it cannot be given a shape", name, declared.to_string());
   if (!declared.shape) return {};
   bool fits = declared.shape->size() == dims.size();
   for (size_t i = 0; fits && i < dims.size(); ++i) {
@@ -55,7 +55,7 @@ Status check_shape(const std::string& name, const Type& declared, Dims dims) {
     fits = dims[i] >= 0 && (!fixed || *fixed == dims[i]);
   }
   if (!fits)
-    return invalid_argument("input '{}' is {}; the shape {} does not fit", name, declared.to_string(),
+    return invalid_argument("input '{}' is {}, so it cannot have the shape {}", name, declared.to_string(),
                             shape_text(to_shape(dims)));
   return {};
 }
@@ -101,7 +101,7 @@ Result<Value> draw_value(const Type& type, std::vector<int64_t> dims, const Acce
     case Type::Kind::Unknown:
       break;
   }
-  return unsupported("the model does not say what type it has");
+  return unsupported("the model does not declare its type");
 }
 
 }  // namespace
@@ -109,7 +109,7 @@ Result<Value> draw_value(const Type& type, std::vector<int64_t> dims, const Acce
 Result<std::vector<Value>> random_inputs(const Graph& graph, const RandomInputOptions& options,
                                          std::vector<Value> given) {
   if (given.size() != graph.inputs.size())
-    return invalid_argument("the model has {} inputs, room for {} is given", graph.inputs.size(), given.size());
+    return invalid_argument("the model has {} inputs, but there is room for {}", graph.inputs.size(), given.size());
   SymbolTable symbols(options.dims);
   auto type = [&](size_t i) -> const Type& { return graph.value(graph.inputs[i].value).type; };
   auto name = [&](size_t i) -> const std::string& { return graph.value(graph.inputs[i].value).name; };
@@ -121,7 +121,7 @@ Result<std::vector<Value>> random_inputs(const Graph& graph, const RandomInputOp
   for (size_t i = 0; i < given.size(); ++i) {
     if (const auto* shape = shape_of(i)) {
       ++known_shapes;
-      if (!given[i].empty()) return invalid_argument("input '{}' is given, so it cannot have another shape", name(i));
+      if (!given[i].empty()) return invalid_argument("input '{}' is given, so it cannot be given a shape", name(i));
       TN_RETURN_IF_ERROR(check_shape(name(i), type(i), *shape));
       symbols.learn(type(i), *shape);
     }
@@ -131,7 +131,7 @@ Result<std::vector<Value>> random_inputs(const Graph& graph, const RandomInputOp
     for (const auto& [wanted, shape] : options.shapes) {
       bool found = false;
       for (size_t i = 0; i < given.size(); ++i) found |= name(i) == wanted;
-      if (!found) return error(Code::NotFound, "the model has no input called '{}'", wanted);
+      if (!found) return error(Code::NotFound, "the model has no input named '{}'", wanted);
     }
   symbols.decide_rest(graph, options.sizes);
   std::vector<std::vector<int64_t>> dims;

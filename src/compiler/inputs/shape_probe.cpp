@@ -180,7 +180,7 @@ class Walk {
       // The other one runs then.
       for (const BranchTypes& other : branches_)
         if (other) return *other;
-      return invalid_argument("no branch accepts these shapes");
+      return invalid_argument("neither branch accepts these shapes");
     }
     std::vector<Type> types;
     for (const ValueId v : node.bodies[body]->outputs())

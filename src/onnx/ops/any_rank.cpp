@@ -20,7 +20,8 @@ ValueId reordered(ImportNode& n, ValueId image, const char* equation, std::vecto
   const auto rank = n.rank(image);
   if (!rank) return n.emit1(OpId::Einsum, Params::of(EinsumParams{equation}), {image});
   if (*rank < 2)
-    return n.fail(invalid_model("an image is at least [batch, channels], this one has rank {}", *rank)), image;
+    return n.fail(invalid_model("an image needs the axes [batch, channels, ...], but this one has rank {}", *rank)),
+           image;
   return n.emit1(OpId::Transpose, Params::of(TransposeParams{order(*rank)}), {image});
 }
 

@@ -10,7 +10,8 @@ std::vector<int64_t> constant_integers(ImportNode& node, ValueId value, const ch
   auto read = [&](auto tag) {
     for (auto x : t->as<typename decltype(tag)::type>()) {
       const double number = static_cast<double>(x);
-      if (!(std::abs(number) < 9e15)) node.fail(invalid_model("{} has the entry {}", what, number));
+      if (!(std::abs(number) < 9e15))
+        node.fail(invalid_model("{} has the entry {}, which is out of range", what, number));
       result.push_back(std::abs(number) < 9e15 ? static_cast<int64_t>(number) : 0);
     }
   };
@@ -31,7 +32,7 @@ std::vector<int64_t> constant_integers(ImportNode& node, ValueId value, const ch
       read(TypeTag<Float16>{});
       break;
     default:
-      node.fail(unsupported("{} must be a constant of integers or floats here", what));
+      node.fail(unsupported("{} must be a constant of integers or floats", what));
   }
   return result;
 }
@@ -48,7 +49,8 @@ ValueId number_constant(ImportNode& node, DType dtype, double value) {
     case DType::BFloat16:
       return make(BFloat16(value));
     default:
-      node.fail(unsupported("the value {} needs an input of a known float type, it is {}", value, dtype_name(dtype)));
+      node.fail(unsupported("the value {} needs an input of a known float type, but the input is {}", value,
+                            dtype_name(dtype)));
       return kNone;
   }
 }

@@ -20,7 +20,7 @@ ValueId legacy_broadcast_operand(ImportNode& n) {
   if (axis < 0) axis += *rank_a;
   const int64_t missing = *rank_a - axis - *rank_b;
   if (axis < 0 || missing < 0) {
-    n.fail(invalid_model("axis {} does not align rank {} with rank {}", axis, *rank_b, *rank_a));
+    n.fail(invalid_model("with axis {}, rank {} cannot be aligned with rank {}", axis, *rank_b, *rank_a));
     return b;
   }
   return insert_axes(n, b, kEnd, missing);

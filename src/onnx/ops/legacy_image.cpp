@@ -14,7 +14,7 @@ ValueId filled_shape(ImportNode& n) {
   const auto given = n.ints_attribute("shape"), extra = n.ints_attribute("extra_shape");
   for (const auto& list : {given, extra})
     for (int64_t extent : list)
-      if (extent < 0) n.fail(invalid_model("a shape has the extent {}", extent));
+      if (extent < 0) n.fail(invalid_model("a shape has the extent {}, which is out of range", extent));
   const bool contents = n.int_attribute("input_as_shape", 0) != 0;
   ValueId shape;
   if (n.input(0) == kNone)

@@ -34,10 +34,10 @@ struct Table {
                                                                     {"nodes_truenodeids", true_ids.size()},
                                                                     {"nodes_falsenodeids", false_ids.size()}}};
     for (const auto& [name, length] : lengths)
-      if (length != size()) return invalid_model("{} has {} elements, nodes_modes has {}", name, length, size());
+      if (length != size()) return invalid_model("{} has {} elements, but nodes_modes has {}", name, length, size());
     if (weight_trees.size() != weight_targets.size() || weight_nodes.size() != weight_targets.size())
-      return invalid_model("weights have {} tree ids, {} node ids and {} targets", weight_trees.size(),
-                           weight_nodes.size(), weight_targets.size());
+      return invalid_model("the weights have {} tree ids, {} node ids and {} targets; the numbers must be equal",
+                           weight_trees.size(), weight_nodes.size(), weight_targets.size());
     return {};
   }
 };
@@ -52,7 +52,7 @@ class RowIndex {
   Status check_unique() const {
     for (size_t i = 1; i < rows_.size(); ++i)
       if (rows_[i].tree == rows_[i - 1].tree && rows_[i].node == rows_[i - 1].node)
-        return invalid_model("node {} of tree {} is given twice", rows_[i].node, rows_[i].tree);
+        return invalid_model("node {} of tree {} occurs twice", rows_[i].node, rows_[i].tree);
     return {};
   }
   std::optional<size_t> find(int64_t tree, int64_t node) const {
@@ -87,7 +87,8 @@ Result<std::vector<uint8_t>> parse_modes(const std::vector<std::string>& names) 
   std::vector<uint8_t> modes;
   for (const std::string& name : names) {
     auto it = std::find_if(known.begin(), known.end(), [&](const auto& k) { return k.first == name; });
-    if (it == known.end()) return invalid_model("nodes_modes[{}] is '{}', which is no mode", modes.size(), name);
+    if (it == known.end())
+      return invalid_model("nodes_modes[{}] is '{}', which is not a valid mode", modes.size(), name);
     modes.push_back(it->second);
   }
   return modes;
@@ -187,7 +188,7 @@ ValueId value_weight(ImportNode& n, const std::string& name) {
   const std::string tensor_name = name + "_as_tensor";
   const Tensor tensor = n.tensor_attribute(tensor_name);
   const bool has_tensor = tensor.defined() && tensor.size() > 0;
-  if (!floats.empty() && has_tensor) n.fail(invalid_model("{} and {} cannot both be given", name, tensor_name));
+  if (!floats.empty() && has_tensor) n.fail(invalid_model("{} and {} must not both be given", name, tensor_name));
   if (has_tensor) return n.attribute_weight(tensor_name, tensor.reshaped({tensor.size()}));
   if (floats.empty()) n.absent_weight(tensor_name);
   return float_weight(n, name.c_str());

@@ -16,8 +16,9 @@ void import_loop(ImportNode& n) {
   auto body = n.body_attribute("body", types);
   const size_t carried = n.input_count() < 2 ? 0 : n.input_count() - 2;
   if (n.status().ok() && body->inputs.size() != carried + 2)
-    return n.fail(invalid_model("the body takes {} inputs; iteration, condition and {} carried values are given",
-                                body->inputs.size(), carried));
+    return n.fail(
+        invalid_model("the body takes {} inputs, but it is given the iteration, the condition and {} carried values",
+                      body->inputs.size(), carried));
   n.finish(n.emit(OpId::Loop, default_params(OpId::Loop), n.inputs(), n.output_count(), {body}));
 }
 
@@ -33,7 +34,7 @@ Type slice_type(const Type& type, int64_t axis) {
 
 bool check_scan_inputs(ImportNode& n, int64_t scanned, int64_t total) {
   if (scanned >= 1 && scanned <= total) return true;
-  n.fail(invalid_model("num_scan_inputs is {}, there are {} inputs", scanned, total));
+  n.fail(invalid_model("num_scan_inputs is {}, but there are {} inputs", scanned, total));
   return false;
 }
 
@@ -48,7 +49,7 @@ void import_batch_scan(ImportNode& n) {
   }
   auto body = n.body_attribute("body", types);
   if (n.status().ok() && static_cast<int64_t>(body->inputs.size()) != total)
-    return n.fail(invalid_model("the body takes {} inputs, {} are given", body->inputs.size(), total));
+    return n.fail(invalid_model("the body takes {} inputs, but {} are given", body->inputs.size(), total));
   n.finish(n.emit(OpId::BatchScan, Params::of(params), n.inputs(), n.output_count(), {body}));
 }
 
@@ -67,7 +68,7 @@ void import_scan(ImportNode& n) {
   }
   auto body = n.body_attribute("body", types);
   if (n.status().ok() && static_cast<int64_t>(body->inputs.size()) != total)
-    return n.fail(invalid_model("the body takes {} inputs, {} are given", body->inputs.size(), total));
+    return n.fail(invalid_model("the body takes {} inputs, but {} are given", body->inputs.size(), total));
   n.finish(n.emit(OpId::Scan, Params::of(params), n.inputs(), n.output_count(), {body}));
 }
 

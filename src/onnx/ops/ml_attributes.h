@@ -21,7 +21,7 @@ inline ValueId float_weight(ImportNode& n, const char* name) {
 inline ValueId matrix_weight(ImportNode& n, const char* name, size_t rows) {
   const std::vector<float> values = n.floats_attribute(name);
   if (values.empty() || rows == 0 || values.size() % rows != 0) {
-    n.fail(invalid_model("{} has {} elements, which do not fill {} rows", name, values.size(), rows));
+    n.fail(invalid_model("{} has {} elements, which cannot be divided evenly into {} rows", name, values.size(), rows));
     return n.constant(float_tensor({}, {0, 0}));
   }
   const auto columns = static_cast<int64_t>(values.size() / rows);

@@ -35,7 +35,7 @@ void emit_both_ways(ImportNode& n, std::vector<std::string> strings, std::vector
     case DType::Int64:
       return emit_encoder(n, list_tensor(ints), list_tensor(strings), scalar_tensor(default_string));
     case DType::Undefined:
-      return n.fail(unsupported("the direction of the mapping needs an input of known type"));
+      return n.fail(unsupported("the type of the input must be known to choose the direction of the mapping"));
     default:
       return n.fail(invalid_model("X is {}; it must be string or int64", dtype_name(n.type(n.input(0)).dtype)));
   }
@@ -45,7 +45,7 @@ void import_category_mapper(ImportNode& n) {
   std::vector<std::string> strings = n.strings_attribute("cats_strings");
   std::vector<int64_t> ints = n.ints_attribute("cats_int64s");
   if (strings.size() != ints.size())
-    return n.fail(invalid_model("cats_strings has {} elements, cats_int64s has {}", strings.size(), ints.size()));
+    return n.fail(invalid_model("cats_strings has {} elements, but cats_int64s has {}", strings.size(), ints.size()));
   emit_both_ways(n, std::move(strings), std::move(ints));
 }
 
@@ -59,7 +59,7 @@ Tensor typed_list(ImportNode& n, const std::string& prefix) {
   // Some writers list all of them and leave the others empty.
   if (given.size() > 1) std::erase_if(given, [](const Tensor& t) { return t.size() == 0; });
   if (given.size() == 1) return given[0];
-  n.fail(invalid_model("exactly one of the {}_* attributes must be given, there are {}", prefix, given.size()));
+  n.fail(invalid_model("exactly one of the {}_* attributes must be given, but there are {}", prefix, given.size()));
   return {};
 }
 

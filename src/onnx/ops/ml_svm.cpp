@@ -18,7 +18,7 @@ std::optional<size_t> support_vector_count(const std::vector<int64_t>& vectors_p
 void import_svm_classifier(ImportNode& n) {
   const auto params = n.read_params<SvmClassifierParams>();
   const auto vectors = support_vector_count(params.vectors_per_class);
-  if (!vectors) return n.fail(invalid_model("vectors_per_class has negative or too large elements"));
+  if (!vectors) return n.fail(invalid_model("vectors_per_class has elements that are negative or too large"));
   const size_t classes = params.labels.size();
   const bool linear = *vectors == 0;
   if (linear) n.ignore_attribute("support_vectors");
@@ -36,7 +36,7 @@ void import_svm_classifier(ImportNode& n) {
 void import_svm_regressor(ImportNode& n) {
   Params params = n.read_params(OpId::SVMRegressor);
   const int64_t vectors = n.int_attribute("n_supports", 0);
-  if (vectors < 0) return n.fail(invalid_model("n_supports is {}", vectors));
+  if (vectors < 0) return n.fail(invalid_model("n_supports is {}; it must not be negative", vectors));
   if (vectors == 0) n.ignore_attribute("support_vectors");
   const std::vector<ValueId> inputs = {
       n.input(0),

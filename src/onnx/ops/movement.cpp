@@ -29,7 +29,8 @@ size_t split_parts(ImportNode& n, const SplitParams& params) {
   constexpr int64_t kMostParts = 4096;
   const int64_t parts = params.num_outputs.value_or(0), named = static_cast<int64_t>(n.output_count());
   if (parts <= named || parts > kMostParts) return n.output_count();
-  n.warn(fmt::format("num_outputs is {}, of which {} are named; other engines may make {} parts", parts, named, named));
+  n.warn(fmt::format("num_outputs is {}, but only {} outputs are named; other engines may split into {} parts", parts,
+                     named, named));
   return static_cast<size_t>(parts);
 }
 
@@ -72,7 +73,7 @@ void import_tile(ImportNode& n) {
     const auto tiles = constant_integers(n, n.input(1), "tiles"), axis = constant_integers(n, n.input(2), "axis");
     const auto rank = n.rank(n.input(0));
     if (tiles.size() != 1 || axis.size() != 1 || axis[0] < 0 || axis[0] >= rank.value_or(int64_t{kMaxRank}))
-      return n.fail(invalid_model("tiles and axis must be one number each, and the axis in a tensor of rank {}",
+      return n.fail(invalid_model("tiles and axis must be one number each, and axis must be within a tensor of rank {}",
                                   rank.value_or(int64_t{kMaxRank})));
     // Once along every other axis.
     std::vector<int64_t> counts(static_cast<size_t>(axis[0]), 1);
@@ -115,21 +116,23 @@ void import_dynamic_slice(ImportNode& n) { n.finish(n.emit(OpId::Slice, default_
 void import_crop(ImportNode& n) {
   const auto border = n.ints_attribute("border"), scale = n.ints_attribute("scale");
   if (border.size() != 4 || (!scale.empty() && scale.size() != 2))
-    return n.fail(
-        invalid_model("border needs 4 entries and scale none or 2; they have {} and {}", border.size(), scale.size()));
+    return n.fail(invalid_model("border needs 4 entries, and scale needs 0 or 2; they have {} and {}", border.size(),
+                                scale.size()));
   for (int64_t x : {border[0], border[1], border[2], border[3]})
-    if (x < 0 || x > std::numeric_limits<int32_t>::max()) return n.fail(invalid_model("border has the entry {}", x));
+    if (x < 0 || x > std::numeric_limits<int32_t>::max())
+      return n.fail(invalid_model("border has the entry {}, which is out of range", x));
   const auto& shape = n.type(n.input(0)).shape;
-  if (shape && shape->size() != 4) return n.fail(invalid_model("an image has 4 axes, this one {}", shape->size()));
+  if (shape && shape->size() != 4)
+    return n.fail(invalid_model("an image must have 4 axes, but this one has {}", shape->size()));
   std::vector<int64_t> ends(2);
   for (size_t i = 0; i < 2; ++i) {
     const int64_t start = border[1 - i], end = border[3 - i];
     if (!scale.empty() && (scale[i] < 0 || scale[i] > std::numeric_limits<int32_t>::max()))
-      return n.fail(invalid_model("scale has the entry {}", scale[i]));
+      return n.fail(invalid_model("scale has the entry {}, which is out of range", scale[i]));
     const int64_t needed = start + (scale.empty() ? end : scale[i]);
     if (shape && (*shape)[2 + i].is_constant() && (*shape)[2 + i].value() < needed)
-      return n.fail(invalid_model("border and scale need {} {}, the image has {}", needed, i == 0 ? "rows" : "columns",
-                                  (*shape)[2 + i].value()));
+      return n.fail(invalid_model("border and scale need {} {}, but the image has {}", needed,
+                                  i == 0 ? "rows" : "columns", (*shape)[2 + i].value()));
     ends[i] = !scale.empty() ? start + scale[i] : end == 0 ? std::numeric_limits<int64_t>::max() : -end;
   }
   n.finish(n.emit(OpId::Slice, default_params(OpId::Slice),

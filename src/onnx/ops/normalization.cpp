@@ -19,7 +19,8 @@ void import_batch_normalization(ImportNode& n) {
   const bool extra = std::any_of(outputs.begin() + !outputs.empty(), outputs.end(), [](auto o) { return !o.empty(); });
   if (n.version() < 14) params.training_mode = extra;
   const size_t count = params.training_mode ? std::max<size_t>(1, n.output_count()) : 1;
-  if (extra && !params.training_mode) n.fail(invalid_model("running statistics are outputs of training_mode only"));
+  if (extra && !params.training_mode)
+    n.fail(invalid_model("running statistics are only available as outputs with training_mode=1"));
   n.finish(n.emit(OpId::BatchNormalization, Params::of(params), n.inputs(), count));
 }
 

@@ -22,7 +22,7 @@ void import_resize(ImportNode& n) {
     return;
   }
   auto params = n.read_params<ResizeParams>();
-  if (params.nearest_mode == "old") n.fail(invalid_model("nearest_mode 'old' is not known"));
+  if (params.nearest_mode == "old") n.fail(invalid_model("unknown nearest_mode 'old'"));
   n.finish(n.emit(OpId::Resize, Params::of(std::move(params)), n.inputs()));
 }
 

@@ -15,7 +15,7 @@ void import_sequence_map(ImportNode& n) {
   }
   auto body = n.body_attribute("body", types);
   if (n.status().ok() && body->inputs.size() != n.input_count())
-    return n.fail(invalid_model("the body takes {} inputs, {} are given", body->inputs.size(), n.input_count()));
+    return n.fail(invalid_model("the body takes {} inputs, but {} are given", body->inputs.size(), n.input_count()));
   n.finish(n.emit(OpId::SequenceMap, default_params(OpId::SequenceMap), n.inputs(), n.output_count(), {body}));
 }
 

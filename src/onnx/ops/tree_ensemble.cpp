@@ -12,7 +12,7 @@ Tensor required_tensor(ImportNode& n, const char* name, TypeSet allowed) {
   if (!tensor.defined())
     n.fail(invalid_model("the attribute '{}' is missing", name));
   else if (!allowed.has(tensor.dtype()))
-    n.fail(invalid_model("{} is {}; allowed are {}", name, dtype_name(tensor.dtype()), allowed.to_string()));
+    n.fail(invalid_model("{} is {}; the allowed types are {}", name, dtype_name(tensor.dtype()), allowed.to_string()));
   return tensor.reshaped({tensor.size()});
 }
 
@@ -23,7 +23,7 @@ struct NodeLists {
 
 Status check_same_length(const char* name, size_t length, size_t nodes) {
   if (length == nodes) return {};
-  return invalid_model("{} has {} elements, nodes_modes has {}", name, length, nodes);
+  return invalid_model("{} has {} elements, but nodes_modes has {}", name, length, nodes);
 }
 
 Status check_structure(const NodeLists& lists, const Tensor& modes, const std::vector<int64_t>& roots,

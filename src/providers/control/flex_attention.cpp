@@ -102,7 +102,7 @@ KernelFunction reference_kernel<OpId::FlexAttention>() {
     for (size_t i = 0; i < 3; ++i)
       if (!c.has(i) || c.boxed(i) || c.in(i).rank() != 4 || c.in(i).dtype != c.in(0).dtype ||
           !kFloats.has(c.in(i).dtype))
-        return invalid_argument("Q, K and V must be float tensors of rank 4 and of one type");
+        return invalid_argument("Q, K and V must be float tensors of rank 4 with the same element type");
     return FlexAttention(c).run();
   };
 }

@@ -8,7 +8,7 @@ namespace {
 Result<bool> truth_of(const Value& value) {
   const Tensor* t = value.tensor();
   if (!t || t->dtype() != DType::Bool || t->size() != 1)
-    return invalid_argument("the condition must be one boolean, it is {}", value.type().to_string());
+    return invalid_argument("the condition must be a single boolean, but it is {}", value.type().to_string());
   return t->as<bool>()[0];
 }
 
@@ -30,7 +30,7 @@ class LoopRun {
   Status read_inputs() {
     if (c_.has(0)) {
       if (c_.boxed(0) || c_.in(0).dtype != DType::Int64 || c_.in(0).size() != 1)
-        return invalid_argument("the trip count must be one int64");
+        return invalid_argument("the trip count must be a single int64");
       trips_ = c_.in(0).as<int64_t>()[0];
     }
     if (c_.has(1)) {
@@ -46,7 +46,7 @@ class LoopRun {
       carried_.push_back(std::move(value));
     }
     if (c_.services().body_input_count(0) != carried_.size() + 2)
-      return invalid_argument("the body takes {} inputs, it is given {}", c_.services().body_input_count(0),
+      return invalid_argument("the body takes {} inputs, but it is given {}", c_.services().body_input_count(0),
                               carried_.size() + 2);
     scans_.resize(c_.output_count() > carried_.size() ? c_.output_count() - carried_.size() : 0);
     return {};
@@ -61,7 +61,7 @@ class LoopRun {
     for (Value& value : carried_) inputs.push_back(std::move(value));
     TN_ASSIGN_OR_RETURN(auto results, c_.services().run_body(0, std::move(inputs)));
     if (results.size() < 1 + carried_.size() + scans_.size())
-      return invalid_argument("the body has {} results, {} are needed", results.size(),
+      return invalid_argument("the body returns {} values, but {} are needed", results.size(),
                               1 + carried_.size() + scans_.size());
     condition_ = std::move(results[0]);
     TN_ASSIGN_OR_RETURN(go_on_, truth_of(condition_));

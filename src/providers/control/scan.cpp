@@ -25,7 +25,7 @@ class ScanRun {
 
   Status check() const {
     if (!valid_)
-      return invalid_argument("the inputs do not fit the body, which takes {}", c_.services().body_input_count(0));
+      return invalid_argument("the inputs do not match the {} inputs of the body", c_.services().body_input_count(0));
     for (size_t i = first_input_; i < c_.input_count(); ++i)
       if (!c_.has(i) || c_.boxed(i)) return invalid_argument("input {} must be a tensor", i);
     return {};
@@ -38,10 +38,11 @@ class ScanRun {
     for (size_t i = first_input_ + carried_count_; i < c_.input_count(); ++i) {
       const int64_t given = result.size() < axes.size() ? axes[result.size()] : 0, rank = c_.in(i).rank();
       if (given < -rank || given >= rank)
-        return invalid_argument("axis {} is outside input {} of rank {}", given, i, rank);
+        return invalid_argument("axis {} is out of range for input {} of rank {}", given, i, rank);
       TN_ASSIGN_OR_RETURN(auto source, SliceSource::make(c_.in(i), given < 0 ? given + rank : given, c_.budget()));
       if (!result.empty() && source.count() != result.front().count())
-        return invalid_argument("the scanned inputs have {} and {} steps", result.front().count(), source.count());
+        return invalid_argument("the scanned inputs have {} and {} steps; the numbers must be equal",
+                                result.front().count(), source.count());
       result.push_back(std::move(source));
     }
     return result;
@@ -55,7 +56,8 @@ class ScanRun {
     inputs.insert(inputs.end(), std::make_move_iterator(slices.begin()), std::make_move_iterator(slices.end()));
     TN_ASSIGN_OR_RETURN(auto results, c_.services().run_body(0, std::move(inputs)));
     if (results.size() < carried_count_ + scans_.size())
-      return invalid_argument("the body has {} results, {} are needed", results.size(), carried_count_ + scans_.size());
+      return invalid_argument("the body returns {} values, but {} are needed", results.size(),
+                              carried_count_ + scans_.size());
     const auto middle = results.begin() + static_cast<std::ptrdiff_t>(carried_count_);
     carried.assign(std::make_move_iterator(results.begin()), std::make_move_iterator(middle));
     return std::vector<Value>(std::make_move_iterator(middle), std::make_move_iterator(results.end()));
@@ -124,7 +126,7 @@ Result<std::vector<int64_t>> sequence_lengths(KernelContext& c, int64_t batch, i
   for (size_t b = 0; b < lengths.size(); ++b) {
     lengths[b] = c.in(0).as<int64_t>()[b];
     if (lengths[b] < 0 || lengths[b] > extent)
-      return invalid_argument("length {} of sequence {} is outside 0..{}", lengths[b], b, extent);
+      return invalid_argument("the length {} of sequence {} is outside 0..{}", lengths[b], b, extent);
   }
   return lengths;
 }
@@ -149,9 +151,11 @@ class BatchScanRun {
         return invalid_argument("input {} must have a batch{} axis", i, is_scanned ? " and a sequence" : "");
       TN_ASSIGN_OR_RETURN(auto source, SliceSource::make(c_.in(i), 0, c_.budget()));
       if (!batches_.empty() && source.count() != batches_.front().count())
-        return invalid_argument("the inputs have batches of {} and {}", batches_.front().count(), source.count());
+        return invalid_argument("the inputs have batches of {} and {}; the extents must be equal",
+                                batches_.front().count(), source.count());
       if (is_scanned && steps_ >= 0 && source.dims()[1] != steps_)
-        return invalid_argument("the scanned inputs have {} and {} steps", steps_, source.dims()[1]);
+        return invalid_argument("the scanned inputs have {} and {} steps; the numbers must be equal", steps_,
+                                source.dims()[1]);
       if (is_scanned) steps_ = source.dims()[1];
       batches_.push_back(std::move(source));
     }

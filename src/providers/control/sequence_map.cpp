@@ -10,10 +10,10 @@ Result<size_t> element_count_of(KernelContext& c, const std::vector<Value>& inpu
   if (!first) return invalid_argument("input 0 must be a sequence");
   for (size_t i = 1; i < inputs.size(); ++i)
     if (const Sequence* s = inputs[i].sequence(); s && s->items.size() != first->items.size())
-      return invalid_argument("the sequences 0 and {} have {} and {} elements", i, first->items.size(),
-                              s->items.size());
+      return invalid_argument("sequences 0 and {} have {} and {} elements; the lengths must be equal", i,
+                              first->items.size(), s->items.size());
   if (c.services().body_input_count(0) != inputs.size())
-    return invalid_argument("the body takes {} inputs, it is given {}", c.services().body_input_count(0),
+    return invalid_argument("the body takes {} inputs, but it is given {}", c.services().body_input_count(0),
                             inputs.size());
   return first->items.size();
 }
@@ -38,7 +38,7 @@ KernelFunction reference_kernel<OpId::SequenceMap>() {
       for (const Value& input : inputs) elements.push_back(input.sequence() ? input.sequence()->items[n] : input);
       TN_ASSIGN_OR_RETURN(auto results, c.services().run_body(0, std::move(elements)));
       if (results.size() < outputs.size())
-        return invalid_argument("the body has {} results, {} are needed", results.size(), outputs.size());
+        return invalid_argument("the body returns {} values, but {} are needed", results.size(), outputs.size());
       for (size_t k = 0; k < outputs.size(); ++k) outputs[k].items.push_back(std::move(results[k]));
     }
     for (size_t k = 0; k < outputs.size(); ++k) {

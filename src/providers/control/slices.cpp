@@ -77,12 +77,12 @@ Status Stack::add(Value part) { return add_at(size(), std::move(part)); }
 Status Stack::add_at(int64_t place, Value part) {
   Tensor* tensor = part.tensor();
   if (!tensor)
-    return invalid_argument("only tensors can be stacked, iteration {} gives {}", place, part.type().to_string());
+    return invalid_argument("only tensors can be stacked, but iteration {} returns {}", place, part.type().to_string());
   if (!parts_.empty()) {
     const Tensor& first = parts_.front().tensor;
     if (first.dtype() != tensor->dtype() || first.dims() != tensor->dims())
-      return invalid_argument("iterations give different results: {} and then {}", Value(first).type().to_string(),
-                              part.type().to_string());
+      return invalid_argument("iterations return different types or shapes: {} and then {}",
+                              Value(first).type().to_string(), part.type().to_string());
   }
   parts_.push_back({place, std::move(*tensor)});
   return {};
@@ -98,9 +98,11 @@ Result<Tensor> Stack::finish(int64_t count, int64_t axis, const Type& expected,
   } else if (expected.shape) {
     for (const Dim& d : *expected.shape) dims.push_back(d.constant().value_or(0));
   }
-  if (dtype == DType::Undefined) return unsupported("the element type of a result without iterations is not known");
+  if (dtype == DType::Undefined)
+    return unsupported("the loop did not run, so the element type of its result is unknown");
   const int64_t rank = static_cast<int64_t>(dims.size()) + 1;
-  if (axis < -rank || axis >= rank) return invalid_argument("axis {} is outside a result of rank {}", axis, rank);
+  if (axis < -rank || axis >= rank)
+    return invalid_argument("axis {} is out of range for a result of rank {}", axis, rank);
   const int64_t at = axis < 0 ? axis + rank : axis;
   dims.insert(dims.begin() + at, count);
   return make_tensor(dtype, dims, budget, [&](const TensorView& out) -> Status {

@@ -167,7 +167,7 @@ Result<KernelState> bind_conv_depthwise(const BindRequest& request) {
   const FusedActivation& activation = p.activation;
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
   if (shape.taps > kMostTaps)
-    return error(Code::Unsupported, "its window has {} positions; this is for at most {}", shape.taps, kMostTaps);
+    return error(Code::Unsupported, "its window has {} positions; this kernel takes at most {}", shape.taps, kMostTaps);
   for (const int64_t columns : {1024, 256, 64}) {
     DepthwiseLayout layout;
     if (!fit(shape, std::min<int64_t>(columns, shape.out[2]), layout)) continue;
@@ -175,7 +175,7 @@ Result<KernelState> bind_conv_depthwise(const BindRequest& request) {
     const int64_t chunks = conv->chunks();
     return KernelState{std::move(conv), kDepthwiseScratch, chunks};
   }
-  return error(Code::Unsupported, "the rows that its window reads do not fit into working memory");
+  return error(Code::Unsupported, "the rows that its window reads do not fit into the kernel's scratch memory");
 }
 
 Status run_conv_depthwise(KernelContext& c) {

@@ -111,7 +111,7 @@ Result<KernelState> bind_conv_points(const BindRequest& request) {
   const FusedActivation& activation = p.activation;
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
   if (shape.out_plane() >= kMostPositions)
-    return error(Code::Unsupported, "it has {} output positions; this is for fewer than {}", shape.out_plane(),
+    return error(Code::Unsupported, "it has {} output positions; this kernel takes fewer than {}", shape.out_plane(),
                  kMostPositions);
   auto conv = std::make_shared<PointConv>(shape, activation, request.isa);
   const int64_t chunks = conv->chunks();

@@ -45,8 +45,7 @@ Result<Isa> isa_of_name(std::string_view name) {
     if (isa_name(isa) == name) return isa;
     known += fmt::format("{}{}", known.empty() ? "" : ", ", isa_name(isa));
   }
-  return invalid_argument("'{}' is no instruction set that kernels can use on this machine; use one of: {}", name,
-                          known);
+  return invalid_argument("kernels cannot use the instruction set '{}' on this machine; use one of: {}", name, known);
 }
 
 int64_t targets_up_to(Isa isa) {

@@ -33,7 +33,8 @@ struct ReorderState {
 Result<ReorderState> state_of(const TensorView& value, const ValueLayout& layout) {
   const Dims dims = value.dims;
   if (dims.size() < 3 || dims.size() > 5)
-    return error(Code::Unsupported, "values in blocks have 1 to 3 spatial axes, this has {} axes", dims.size());
+    return error(Code::Unsupported, "a value in blocks has 1 to 3 spatial axes, but this one has {} axes in total",
+                 dims.size());
   ReorderState s;
   s.images = dims[0];
   s.channels = dims[1];
@@ -65,13 +66,13 @@ Result<KernelState> bound(Result<ReorderState> state) {
 
 Result<KernelState> bind_to_blocks(const BindRequest& r) {
   if (r.input_layouts.empty() || !r.input_layouts[0].is_plain() || r.output_layouts[0].is_plain())
-    return error(Code::Unsupported, "it does not go from plain to blocks");
+    return error(Code::Unsupported, "it does not convert from plain to blocks");
   return bound(state_of(r.outputs[0], r.output_layouts[0]));
 }
 
 Result<KernelState> bind_from_blocks(const BindRequest& r) {
   if (r.input_layouts.empty() || r.input_layouts[0].is_plain() || !r.output_layouts[0].is_plain())
-    return error(Code::Unsupported, "it does not go from blocks to plain");
+    return error(Code::Unsupported, "it does not convert from blocks to plain");
   return bound(state_of(r.inputs[0], r.input_layouts[0]));
 }
 

@@ -53,8 +53,7 @@ Result<const ExternalProvider*> find_provider(const std::string& name) {
   const std::lock_guard lock(registry().mutex);
   const auto it = registry().providers.find(name);
   if (it != registry().providers.end()) return &it->second;
-  return error(Code::Incompatible, "it was compiled for the provider '{}', which this program has not registered",
-               name);
+  return error(Code::Incompatible, "this step was compiled for the provider '{}'; register that provider first", name);
 }
 
 Result<KernelState> bind_external(const BindRequest& request) {
@@ -82,9 +81,12 @@ Status run_external(KernelContext& c) {
     if (!c.wants(i)) continue;
     const Tensor* tensor = outputs[i].tensor();
     if (!tensor || static_cast<int64_t>(tensor->dtype()) != p.output_dtypes[i])
-      return error(Code::Internal, "the provider '{}' did not make output {} as it was compiled", provider.name, i);
+      return error(Code::Internal,
+                   "the provider '{}' returned output {} with another type than the one it was compiled for",
+                   provider.name, i);
     if (c.out(i).data && !std::ranges::equal(c.out(i).dims, tensor->dims()))
-      return error(Code::Internal, "the provider '{}' made output {} with another shape than it was compiled for",
+      return error(Code::Internal,
+                   "the provider '{}' returned output {} with another shape than the one it was compiled for",
                    provider.name, i);
     c.set(i, std::move(outputs[i]));
   }
@@ -95,10 +97,10 @@ Status run_external(KernelContext& c) {
 
 Status register_external_provider(ExternalProvider provider) {
   if (provider.name.empty() || !provider.open || !provider.run)
-    return invalid_argument("a provider needs a name, and functions that open and run");
+    return invalid_argument("a provider needs a name, an open function and a run function");
   const std::lock_guard lock(registry().mutex);
   const auto [it, is_new] = registry().providers.try_emplace(provider.name, provider);
-  return is_new ? Status() : invalid_argument("there is a provider '{}' already", provider.name);
+  return is_new ? Status() : invalid_argument("the provider '{}' is already registered", provider.name);
 }
 
 const KernelFamily* find_external_family(std::string_view name) {
@@ -110,7 +112,7 @@ const KernelFamily* find_external_family(std::string_view name) {
 // Compiled plans name the family above; this is for plans that leave all to the reference provider.
 template <>
 KernelFunction reference_kernel<OpId::External>() {
-  return [](KernelContext&) { return unsupported("only the provider that it was compiled for can run it"); };
+  return [](KernelContext&) { return unsupported("only the provider that this step was compiled for can run it"); };
 }
 
 }  // namespace tenon

@@ -51,7 +51,8 @@ template <class F>
 Status accumulate(KernelContext& c, int start, F f) {
   const auto& p = c.params<CumulativeParams>();
   const int64_t rank = c.in(0).rank(), axis = integer_at(c.in(1), 0);
-  if (axis < -rank || axis >= rank) return invalid_argument("axis {} is outside a tensor of rank {}", axis, rank);
+  if (axis < -rank || axis >= rank)
+    return invalid_argument("axis {} is out of range for a tensor of rank {}", axis, rank);
   if (c.in(0).size() == 0) return {};
   const AxisSplit split(c.in(0).dims, from_start(axis, rank));
   return dispatch_numbers(c.out(0).dtype, [&](auto tag) {

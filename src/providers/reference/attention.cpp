@@ -38,7 +38,7 @@ class Bias {
     b.valid_keys_ = c.in(6).as<int64_t>();
     for (size_t i = 0; i < b.valid_keys_.size(); ++i)
       if (b.valid_keys_[i] < 0 || b.valid_keys_[i] > e.total)
-        return invalid_argument("nonpad_kv_seqlen[{}] is {}, there are {} keys", i, b.valid_keys_[i], e.total);
+        return invalid_argument("nonpad_kv_seqlen[{}] is {}, but there are {} keys", i, b.valid_keys_[i], e.total);
     return b;
   }
 

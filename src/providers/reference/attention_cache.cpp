@@ -19,7 +19,7 @@ class IntegerMask {
     if (mask.dims.size() != 1) return m;
     for (int64_t i = 0; i < (m.has_starts() ? 2 * batch : batch); ++i)
       if (const int64_t position = integer_at(mask, i); position < 0 || position > keys)
-        return invalid_argument("mask_index[{}] is {}, there are {} keys", i, position, keys);
+        return invalid_argument("mask_index[{}] is {}, but there are {} keys", i, position, keys);
     return m;
   }
 
@@ -71,8 +71,8 @@ Result<int64_t> writer(const KernelContext& c, int64_t b, int64_t t) {
   if (!c.has(3)) return b;
   const int64_t beams = c.in(3).dims[1], beam = integer_at(c.in(3), b * c.in(3).dims[2] + t);
   if (beam < 0 || beam >= beams)
-    return invalid_argument("cache_indirection[{}, {}, {}] is {}, there are {} beams", b / beams, b % beams, t, beam,
-                            beams);
+    return invalid_argument("cache_indirection[{}, {}, {}] is {}, but there are {} beams", b / beams, b % beams, t,
+                            beam, beams);
   return b / beams * beams + beam;
 }
 
@@ -82,8 +82,8 @@ Status run_key_value_cache(KernelContext& c) {
   const bool packed = c.in(1).dims.size() == 3;
   const int64_t length = c.in(1).dims[packed ? 1 : 2], used = integer_at(c.in(2), 0);
   if (used < 0 || used > capacity - length)
-    return invalid_argument("past_sequence_length is {}, the cache holds {} positions and {} are new", used, capacity,
-                            length);
+    return invalid_argument("past_sequence_length is {}, but the cache holds {} positions and {} are new", used,
+                            capacity, length);
   if (c.in(0).size() == 0) return {};
   return dispatch_by_size(c.in(0).dtype, [&](auto tag) -> Status {
     using T = typename decltype(tag)::type;

@@ -93,10 +93,10 @@ class GroupQueryAttention {
   Result<Sequence> plan(int64_t b) const {
     const int64_t last = c_.in(kGqaSeqlens).as<int32_t>()[static_cast<size_t>(b)], positions = last + 1;
     if (last < 0 || (!p_.sliding_window_cache && positions > total_))
-      return invalid_argument("seqlens_k[{}] is {}, total_sequence_length is {}", b, last, total_);
+      return invalid_argument("seqlens_k[{}] is {}, but total_sequence_length is {}", b, last, total_);
     const bool has_past = c_.has(kGqaPastKey), starts = is_prompt_ && !p_.sliding_window_cache;
     if (has_past && !starts && positions < length_)
-      return invalid_argument("seqlens_k[{}] is {}, that is too few for {} new positions", b, last, length_);
+      return invalid_argument("seqlens_k[{}] is {}, which is too small for {} new positions", b, last, length_);
     Sequence s;
     if (p_.sliding_window_cache) {
       s.past = sliding_end(positions - length_, capacity_, p_.local_window_size);
@@ -174,7 +174,8 @@ class GroupQueryAttention {
       if (!is_prompt_) step = 0;
     }
     if (start >= 0 && start < rows - step) return start + step;
-    return invalid_argument("token [{}, {}] is {} after position {}, cos_cache has {} rows", b, t, step, start, rows);
+    return invalid_argument("token [{}, {}] is {} after position {}, but cos_cache has only {} rows", b, t, step, start,
+                            rows);
   }
 
   void store_present(const TensorView& present, int64_t b, const Sequence& s, const Doubles& rows,

@@ -38,7 +38,8 @@ Status reduce_loss(KernelContext& c, const Samples& samples, F log_probability) 
     const int64_t label = integer_at(labels, i);
     const bool ignored = p.ignore_index == label;
     if (!ignored && (label < 0 || label >= samples.classes()))
-      return invalid_argument("label {} at position {} is not one of {} classes", label, i, samples.classes());
+      return invalid_argument("label {} at position {} is outside the range of {} classes", label, i,
+                              samples.classes());
     const double weight = ignored ? 0 : c.has(2) ? number_at(c.in(2), label) : 1;
     const double loss = ignored ? 0 : -log_probability(i, label) * weight;
     if (p.reduction == "none") {

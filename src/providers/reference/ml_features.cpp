@@ -25,7 +25,7 @@ Status extract_features(KernelContext& c) {
   const int64_t features = x.dims.back();
   for (size_t i = 0; i < indices.size(); ++i)
     if (indices[i] < 0 || indices[i] >= features)
-      return invalid_argument("Y[{}] is {}, X has {} features", i, indices[i], features);
+      return invalid_argument("Y[{}] is {}, but X has {} features", i, indices[i], features);
   const AxisSplit split(x.dims, x.rank() - 1);
   return dispatch_by_size(x.dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -63,7 +63,7 @@ Status vectorize(KernelContext& c) {
     const TensorView& x = c.in(i);
     const size_t rows = x.rank() == 1 ? 1 : static_cast<size_t>(x.dims[0]);
     if (static_cast<int64_t>(rows) != c.out(0).dims[0])
-      return invalid_argument("input {} has {} rows, input 0 has {}", i, rows, c.out(0).dims[0]);
+      return invalid_argument("input {} has {} rows, but input 0 has {}", i, rows, c.out(0).dims[0]);
     const Scratch<double> values = as_doubles(x);
     const size_t own = rows == 0 ? 0 : values.size() / rows;
     const size_t wanted = dimensions.empty() ? own : static_cast<size_t>(dimensions[i]);
@@ -100,7 +100,7 @@ void impute_as(KernelContext& c, V replaced) {
 
 Status impute(KernelContext& c) {
   const auto& p = c.params<ImputerParams>();
-  if (c.in(1).size() == 0) return invalid_argument("there are no values to impute");
+  if (c.in(1).size() == 0) return invalid_argument("the list of imputed values is empty");
   switch (c.in(0).dtype) {
     case DType::Float32:
       impute_as<float>(c, p.replaced_value_float);

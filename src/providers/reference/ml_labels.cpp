@@ -84,7 +84,7 @@ Status encode_one_hot(KernelContext& c) {
       if (it != index.end())
         out[i * categories.size() + it->second] = 1.0f;
       else if (!p.zeros)
-        return invalid_argument("X[{}] is {}, which is no category", i, x[i]);
+        return invalid_argument("X[{}] is {}, which is not one of the categories", i, x[i]);
     }
     return {};
   };

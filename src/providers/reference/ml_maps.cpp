@@ -82,7 +82,7 @@ Status cast_elements(KernelContext& c, const Map& map) {
   if (!dense) std::fill(out.begin(), out.end(), padding<To>());
   size_t position = 0;
   for (const auto& [key, i] : order) {
-    if (!dense && key < 0) return invalid_argument("the key {} is no position of a sparse map", key);
+    if (!dense && key < 0) return invalid_argument("the key {} is not a position in a sparse map", key);
     if (!dense && key >= p.max_map) break;
     TN_ASSIGN_OR_RETURN(out[dense ? position++ : static_cast<size_t>(key)], cast_value<To>(values[i]));
   }
@@ -119,7 +119,7 @@ Status vectorize_dictionary(KernelContext& c) {
   const auto& p = c.params<DictVectorizerParams>();
   TN_ASSIGN_OR_RETURN(const Map* map, map_input(c));
   if ((map->key == DType::String) == p.string_vocabulary.empty())
-    return invalid_argument("the keys of the map are {}s, the vocabulary's are not", dtype_name(map->key));
+    return invalid_argument("the map has {} keys, but the vocabulary has keys of another type", dtype_name(map->key));
   return dispatch_by_size(c.out(0).dtype, [&](auto tag) {
     using T = typename decltype(tag)::type;
     if (p.string_vocabulary.empty())

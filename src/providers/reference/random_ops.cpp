@@ -70,7 +70,7 @@ Status draw_multinomial(KernelContext& c) {
     for_each_index(classes, [&](int64_t k) {
       cumulative[static_cast<size_t>(k)] = sum += exact::exp(number_at(in, row * classes + k) - largest);
     });
-    if (!(sum > 0) || std::isinf(sum)) return invalid_argument("row {} holds no distribution", row);
+    if (!(sum > 0) || std::isinf(sum)) return invalid_argument("row {} is not a probability distribution", row);
     for_each_index(samples, [&](int64_t s) {
       const double u = stream.uniform(static_cast<uint64_t>(row * samples + s)) * sum;
       const auto chosen = std::upper_bound(cumulative.begin(), cumulative.end(), u) - cumulative.begin();
@@ -85,7 +85,7 @@ Status drop_out(KernelContext& c) {
   const TensorView& in = c.in(0);
   const double ratio = c.has(1) ? number_at(c.in(1), 0) : 0.5;
   const bool training = c.has(2) && number_at(c.in(2), 0) != 0 && ratio != 0;
-  if (training && !(ratio >= 0 && ratio < 1)) return invalid_argument("the ratio {} is not in [0, 1)", ratio);
+  if (training && !(ratio >= 0 && ratio < 1)) return invalid_argument("the ratio is {}; it must be in [0, 1)", ratio);
   const std::optional<RandomStream> stream =
       training ? std::optional(RandomStream::of(c.params<DropoutParams>().seed, c.services())) : std::nullopt;
   const double scale = training ? 1 / (1 - ratio) : 1;

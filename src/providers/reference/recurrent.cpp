@@ -153,7 +153,7 @@ class Layer {
   Status run_sequence(Cell& cell, int64_t d, int64_t n, StepFunction step) {
     const int64_t length = c_.has(4) ? c_.in(4).as<int32_t>()[static_cast<size_t>(n)] : steps_;
     if (length < 0 || length > steps_)
-      return invalid_argument("sequence_lens[{}] is {}, sequences have {} steps", n, length, steps_);
+      return invalid_argument("sequence_lens[{}] is {}, but the sequences have {} steps", n, length, steps_);
     const bool backwards = p_.direction == "reverse" || d == 1;
     for (int64_t i = 0; i < length; ++i) {
       TN_RETURN_IF_ERROR(c_.services().check_cancelled());

@@ -17,7 +17,7 @@ KernelFunction reference_kernel<OpId::ReverseSequence>() {
     const auto lengths = c.in(1).as<int64_t>();
     for (size_t i = 0; i < lengths.size(); ++i)
       if (lengths[i] < 0 || lengths[i] > steps)
-        return invalid_argument("length {} at position {} is outside 0..{}", lengths[i], i, steps);
+        return invalid_argument("the length {} at position {} is outside 0..{}", lengths[i], i, steps);
     if (in.size() == 0) return {};
     const int64_t inner = in.size() / (batches * steps);
     return dispatch_by_size(in.dtype, [&](auto tag) {

@@ -95,7 +95,8 @@ Status run_roi_align(KernelContext& c) {
     const SampledAxis vertical = sampled_axis(p, rois[r * 4 + 1], rois[r * 4 + 3], y_dims[2]);
     if (!(vertical.points * horizontal.points <= kMostSamples) || vertical.points > kMostSamples ||
         horizontal.points > kMostSamples)
-      return invalid_argument("region {} needs {} x {} samples per bin", r, vertical.points, horizontal.points);
+      return invalid_argument("region {} needs {} x {} samples per bin, which is too many", r, vertical.points,
+                              horizontal.points);
     for (int64_t channel = 0; channel < x_dims[1]; ++channel) {
       const Image image{x_dims[2], x_dims[3], x.data() + (item * x_dims[1] + channel) * x_dims[2] * x_dims[3]};
       for (int64_t i = 0; i < y_dims[2]; ++i)

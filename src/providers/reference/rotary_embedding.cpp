@@ -87,9 +87,10 @@ class RotaryEmbedding {
     if (id >= 0 && id < rows - step) return id + step;
     const std::string place = std::to_string(token / length_) + ", " + std::to_string(token % length_);
     if (only_first)
-      return invalid_argument("position_ids is {}, {} positions further on the caches, of {} positions, end", id, step,
-                              rows);
-    return invalid_argument("position_ids[{}{}] is {}, the caches have {} positions",
+      return invalid_argument(
+          "position_ids is {}; the token {} positions later is beyond the caches, which have {} positions", id, step,
+          rows);
+    return invalid_argument("position_ids[{}{}] is {}, but the caches have {} positions",
                             streams_ ? std::to_string(stream) + ", " : "", place, id, rows);
   }
 

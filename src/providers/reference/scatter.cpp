@@ -116,7 +116,7 @@ KernelFunction reference_kernel<OpId::TensorScatter>() {
       const int64_t batch = outer / rows_per_batch, start = c.has(2) ? integer_at(c.in(2), batch) : 0;
       const bool fits = start >= 0 && (p.mode == "circular" || start <= into.extent - from.extent);
       if (!fits)
-        return invalid_argument("write index {} of batch {} does not leave {} steps in a cache of {}", start, batch,
+        return invalid_argument("write index {} of batch {} leaves no room for {} steps in a cache of {}", start, batch,
                                 from.extent, into.extent);
       for (int64_t step = 0; step < from.extent; ++step)
         places.push_back(outer * into.extent + (start % into.extent + step) % into.extent);

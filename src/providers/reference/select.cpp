@@ -51,7 +51,7 @@ KernelFunction reference_kernel<OpId::Compress>() {
       meter.spend();
       if (!condition[i]) continue;
       if (static_cast<int64_t>(i) >= in.dims[at])
-        return invalid_argument("the condition is true at position {}, the axis has {}", i, in.dims[at]);
+        return invalid_argument("the condition is true at position {}, but the axis has {} elements", i, in.dims[at]);
       chosen.push_back(static_cast<int64_t>(i));
     }
     std::vector<int64_t> dims(in.dims.begin(), in.dims.end());

@@ -17,7 +17,7 @@ Result<const Sequence*> sequence_at(KernelContext& c, size_t i) {
 // The position input i counted from the front; `places` of them are allowed, negative ones count from `size`.
 Result<size_t> position_at(KernelContext& c, size_t i, int64_t size, int64_t places) {
   if (!c.has(i)) return static_cast<size_t>(places - 1);
-  if (c.in(i).size() != 1) return invalid_argument("the position must be one integer");
+  if (c.in(i).size() != 1) return invalid_argument("the position must be a single integer");
   const int64_t position = integer_at(c.in(i), 0);
   if (position < -size || position >= places)
     return invalid_argument("position {} is outside {}..{}", position, -size, places - 1);
@@ -64,7 +64,7 @@ KernelFunction reference_kernel<OpId::SequenceErase>() {
   return [](KernelContext& c) -> Status {
     TN_ASSIGN_OR_RETURN(const Sequence* sequence, sequence_at(c, 0));
     const int64_t size = static_cast<int64_t>(sequence->items.size());
-    if (size == 0) return invalid_argument("nothing can be erased from an empty sequence");
+    if (size == 0) return invalid_argument("an empty sequence has no element to erase");
     TN_ASSIGN_OR_RETURN(size_t position, position_at(c, 1, size, size));
     Sequence result = *sequence;
     result.items.erase(result.items.begin() + static_cast<std::ptrdiff_t>(position));

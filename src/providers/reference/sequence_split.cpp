@@ -24,15 +24,15 @@ Result<Scratch<int64_t>> part_sizes(KernelContext& c, int64_t extent) {
     int64_t left = extent;
     for (int64_t size : integers_of(c.in(1))) {
       if (size < 0 || size > left)
-        return invalid_argument("the part of {} does not fit into the {} that are left", size, left);
+        return invalid_argument("a part of size {} does not fit into the remaining {}", size, left);
       left -= size;
       sizes.push_back(size);
     }
-    if (left != 0) return invalid_argument("the parts leave {} of {} over", left, extent);
+    if (left != 0) return invalid_argument("the parts leave {} of {} elements unused", left, extent);
     return sizes;
   }
   const int64_t length = c.has(1) ? integer_at(c.in(1), 0) : 1;
-  if (length <= 0) return invalid_argument("parts cannot have the length {}", length);
+  if (length <= 0) return invalid_argument("the parts have the length {}; it must be positive", length);
   // Each part takes a heap block, so an axis of an empty tensor must not ask for more than any real one could.
   TN_RETURN_IF_ERROR(c.services().count_iterations(ceil_div(extent, length)));
   for (int64_t at = 0; at < extent; at += std::min(length, extent - at)) sizes.push_back(std::min(length, extent - at));
@@ -63,11 +63,11 @@ Result<std::vector<int64_t>> joined_dims(const Sequence& sequence, int64_t given
   std::vector<int64_t> joined;
   for (const Value& item : sequence.items) {
     const Tensor* t = item.tensor();
-    if (!t) return invalid_argument("only tensors can be joined, not {}", item.type().to_string());
+    if (!t) return invalid_argument("only tensors can be concatenated, not {}", item.type().to_string());
     std::vector<int64_t> dims = t->dims();
     const int64_t rank = static_cast<int64_t>(dims.size()) + new_axis;
     if (given_axis < -rank || given_axis >= rank)
-      return invalid_argument("axis {} is outside parts of rank {}", given_axis, rank);
+      return invalid_argument("axis {} is out of range for parts of rank {}", given_axis, rank);
     axis = given_axis < 0 ? given_axis + rank : given_axis;
     if (new_axis) dims.insert(dims.begin() + axis, 1);
     if (joined.empty() && &item == &sequence.items.front()) {
@@ -78,8 +78,8 @@ Result<std::vector<int64_t>> joined_dims(const Sequence& sequence, int64_t given
     const auto extent = joined.size() == dims.size() ? checked_add(joined[at], dims[at]) : std::nullopt;
     if (extent) dims[at] = joined[at] = *extent;
     if (!extent || dims != joined || t->dtype() != sequence.items.front().tensor()->dtype())
-      return invalid_argument("parts differ in type or shape: {} and {}", sequence.items.front().type().to_string(),
-                              item.type().to_string());
+      return invalid_argument("the parts have different types or shapes: {} and {}",
+                              sequence.items.front().type().to_string(), item.type().to_string());
   }
   return joined;
 }
@@ -117,11 +117,11 @@ KernelFunction reference_kernel<OpId::ConcatFromSequence>() {
   return [](KernelContext& c) -> Status {
     const auto& p = c.params<ConcatFromSequenceParams>();
     const Sequence* sequence = c.boxed(0) ? c.boxed(0)->sequence() : nullptr;
-    if (!sequence || sequence->items.empty()) return invalid_argument("an empty sequence cannot be joined");
+    if (!sequence || sequence->items.empty()) return invalid_argument("an empty sequence cannot be concatenated");
     int64_t axis = 0;
     TN_ASSIGN_OR_RETURN(auto dims, joined_dims(*sequence, p.axis, p.new_axis, axis));
     TN_ASSIGN_OR_RETURN(Tensor joined, Tensor::allocate(sequence->items[0].tensor()->dtype(), dims, c.budget()));
-    if (is_sub_byte(joined.dtype())) return unsupported("packed elements cannot be joined from a sequence");
+    if (is_sub_byte(joined.dtype())) return unsupported("a sequence of packed elements cannot be concatenated");
     const AxisSplit split = joined.size() > 0 ? AxisSplit(dims, axis) : AxisSplit({}, 0);
     TN_RETURN_IF_ERROR(dispatch_by_size(joined.dtype(), [&](auto tag) {
       using T = typename decltype(tag)::type;

@@ -34,14 +34,14 @@ double hertz(double mel) { return 700 * (exact::pow(10, mel / 2595) - 1); }
 // apart.
 Result<Scratch<int64_t>> corner_bins(KernelContext& c, int64_t bands, int64_t rows) {
   const double length = number_at(c.in(1), 0), rate = number_at(c.in(2), 0);
-  if (!(rate > 0)) return invalid_argument("the sample rate is {}", rate);
+  if (!(rate > 0)) return invalid_argument("the sample rate is {}; it must be positive", rate);
   const double low = mel(number_at(c.in(3), 0)), high = mel(number_at(c.in(4), 0));
   const double step = (high - low) / static_cast<double>(bands + 2);
   Scratch<int64_t> bins;
   for (int64_t i = 0; i < bands + 2; ++i) {
     const double bin = std::floor((length + 1) * hertz(low + static_cast<double>(i) * step) / rate);
     if (!(bin >= 0 && bin < static_cast<double>(rows)))
-      return invalid_argument("the edge frequencies lead to bin {} of a spectrogram with {}", bin, rows);
+      return invalid_argument("the edge frequencies need bin {}, but the spectrogram has {} bins", bin, rows);
     bins.push_back(static_cast<int64_t>(bin));
   }
   return bins;

@@ -21,7 +21,7 @@ class TextMeter {
     left_ -= static_cast<int64_t>(bytes);
     if (left_ < 0)
       throw KernelStop{error(Code::ResourceLimit,
-                             "the strings that it makes exceed the limit of memory (raise the option 'memory_limit')")};
+                             "the strings in the result exceed the memory limit (raise the option 'memory_limit')")};
   }
   template <class T>
   void copy(const T& from, T& to) {

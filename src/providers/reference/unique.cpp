@@ -136,7 +136,7 @@ KernelFunction reference_kernel<OpId::Unique>() {
             return Status();
           })));
     } else if (in.dims[static_cast<size_t>(axis)] > 0) {
-      return invalid_argument("slices without elements cannot be told apart");
+      return invalid_argument("slices without elements cannot be compared");
     }
     if (!p.sorted) groups = by_first_appearance(groups);
     if (c.wants(0)) TN_RETURN_IF_ERROR(write_unique(c, in, static_cast<size_t>(axis), groups));

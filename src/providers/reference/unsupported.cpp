@@ -8,7 +8,7 @@ template <>
 KernelFunction reference_kernel<OpId::Unsupported>() {
   return [](KernelContext& c) -> Status {
     const auto& p = c.params<UnsupportedParams>();
-    return unsupported("op {} of domain '{}' version {} is not known", p.op_type, p.domain, p.version);
+    return unsupported("unknown op '{}' (domain '{}', version {})", p.op_type, p.domain, p.version);
   };
 }
 

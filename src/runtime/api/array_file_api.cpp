@@ -54,7 +54,7 @@ tn_status* tn_npz_open(const char* path, tn_npz** npz) {
 
 tn_status* tn_npz_limit_memory(tn_npz* npz, int64_t bytes) {
   return api::guarded([&]() -> Status {
-    if (!npz || bytes < 1) return invalid_argument("npz must not be NULL and its memory at least 1 byte");
+    if (!npz || bytes < 1) return invalid_argument("npz must not be NULL, and its memory must have at least 1 byte");
     npz->file.set_budget(std::make_shared<MemoryBudget>(bytes));
     return {};
   });
@@ -69,7 +69,7 @@ tn_status* tn_npz_read(const tn_npz* npz, size_t index, tn_dtype unnamed, tn_val
   return api::guarded([&]() -> Status {
     if (!npz || !value) return invalid_argument("npz and value must not be NULL");
     if (index >= tn_npz_count(npz))
-      return invalid_argument("there is no array {} in an archive of {}", index, tn_npz_count(npz));
+      return invalid_argument("array {} does not exist; the archive has {}", index, tn_npz_count(npz));
     auto tensor = npz->file.read(npz->file.names()[index], known(unnamed));
     if (!tensor.ok()) return std::move(tensor).status().in(npz->path);
     *value = new tn_value{std::move(*tensor)};

@@ -33,7 +33,7 @@ Result<OpenOptions> read_open_options(const tn_options* options) {
 
 Status check_model(const tn_artifact* artifact, size_t model) {
   const size_t count = tn_artifact_model_count(artifact);
-  return model < count ? Status() : invalid_argument("the artifact has {} models, there is no number {}", count, model);
+  return model < count ? Status() : invalid_argument("the artifact has {} models, so it has no model {}", count, model);
 }
 
 }  // namespace

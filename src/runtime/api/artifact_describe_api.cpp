@@ -316,7 +316,7 @@ Status add_section(const Image& image, std::string_view section, json& result) {
   } else if (section == "plan") {
     for (const ModelRecord& model : contents.models) result["plan"].push_back(describe_plan(model));
   } else {
-    return invalid_argument("there is no section '{}'; there are models, packed, sources, weight_program, plan",
+    return invalid_argument("unknown section '{}'; it must be models, packed, sources, weight_program or plan",
                             section);
   }
   return {};

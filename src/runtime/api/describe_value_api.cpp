@@ -128,7 +128,7 @@ namespace tenon::api {
 Status check_size(const tn_comparison& comparison) {
   constexpr size_t kFirstVersion = offsetof(tn_comparison, allowed_abs);
   if (comparison.size >= kFirstVersion) return {};
-  return invalid_argument("comparison->size must be at least {}, it is {}", kFirstVersion, comparison.size);
+  return invalid_argument("comparison->size must be at least {}, but it is {}", kFirstVersion, comparison.size);
 }
 
 void fill(const Comparison& c, int64_t ties, tn_comparison& comparison) {

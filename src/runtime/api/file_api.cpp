@@ -37,7 +37,7 @@ tn_status* tn_file_read(const char* path, size_t max_bytes, char** text, size_t*
     TN_ASSIGN_OR_RETURN(const FileHandle file, open_for_reading(path));
     TN_ASSIGN_OR_RETURN(const int64_t bytes, regular_file_size(file, path));
     if (static_cast<uint64_t>(bytes) > max_bytes)
-      return error(Code::ResourceLimit, "'{}' has {} bytes, no more than {} are read", path, bytes, max_bytes);
+      return error(Code::ResourceLimit, "'{}' has {} bytes; the limit is {}", path, bytes, max_bytes);
     TN_ASSIGN_OR_RETURN(const auto content, read_region(file, 0, bytes, path));
     *text = api::copy_text({reinterpret_cast<const char*>(content->data()), static_cast<size_t>(bytes)});
     if (size) *size = static_cast<size_t>(bytes);

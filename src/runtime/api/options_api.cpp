@@ -54,7 +54,7 @@ void OptionReader::integer(const std::string& key, int64_t& value, int64_t minim
   int64_t number = 0;
   if (!parse_integer(*text, number) || number < minimum) {
     if (status_.ok())
-      status_ = invalid_argument("option '{}' must be an integer from {} on, it is '{}'", key, minimum, *text);
+      status_ = invalid_argument("option '{}' must be an integer of at least {}, but it is '{}'", key, minimum, *text);
     return;
   }
   value = number;
@@ -68,7 +68,7 @@ void OptionReader::boolean(const std::string& key, bool& value) {
   else if (*text == "0" || *text == "false")
     value = false;
   else if (status_.ok())
-    status_ = invalid_argument("option '{}' must be 1 or 0, it is '{}'", key, *text);
+    status_ = invalid_argument("option '{}' must be 1 or 0, but it is '{}'", key, *text);
 }
 
 void OptionReader::text(const std::string& key, std::string& value) {
@@ -92,7 +92,8 @@ void OptionReader::integers_by_name(const std::string& prefix, std::map<std::str
     if (!key.starts_with(prefix + ":")) continue;
     int64_t number = 0;
     if (!parse_integer(text, number) || number < 0) {
-      if (status_.ok()) status_ = invalid_argument("option '{}' must be a non-negative integer, it is '{}'", key, text);
+      if (status_.ok())
+        status_ = invalid_argument("option '{}' must be a non-negative integer, but it is '{}'", key, text);
       return;
     }
     values[key.substr(prefix.size() + 1)] = number;
@@ -118,8 +119,8 @@ void OptionReader::integer_lists_by_name(const std::string& prefix,
       int64_t number = 0;
       if (!parse_integer(text.substr(start, comma - start), number) || number < 0) {
         if (status_.ok())
-          status_ =
-              invalid_argument("option '{}' must be non-negative integers with commas between, it is '{}'", key, text);
+          status_ = invalid_argument(
+              "option '{}' must be a list of non-negative integers separated by commas, but it is '{}'", key, text);
         return;
       }
       list.push_back(number);
@@ -135,8 +136,7 @@ Status OptionReader::finish() {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
     if (std::any_of(prefixes_.begin(), prefixes_.end(), [&](const auto& p) { return key.starts_with(p); })) continue;
     const std::string near = nearest(key, known_);
-    return invalid_argument("there is no option '{}' here{}", key,
-                            near.empty() ? "" : "; did you mean '" + near + "'?");
+    return invalid_argument("unknown option '{}'{}", key, near.empty() ? "" : "; did you mean '" + near + "'?");
   }
   return {};
 }
@@ -218,7 +218,7 @@ tn_status* tn_context_create(const tn_options* options, tn_context** context) {
     TN_RETURN_IF_ERROR(reader.finish());
     constexpr int64_t kMaxThreads = 1024;
     if (threads > kMaxThreads)
-      return invalid_argument("option 'threads' must be at most {}, it is {}", kMaxThreads, threads);
+      return invalid_argument("option 'threads' must be at most {}, but it is {}", kMaxThreads, threads);
     made->threads = static_cast<int>(threads);
     *context = made.release();
     return {};

@@ -52,7 +52,7 @@ extern "C" {
 tn_status* tn_provider_register(const tn_provider* provider) {
   return api::guarded([&]() -> Status {
     if (!provider || provider->size < sizeof(tn_provider) || !provider->name || !provider->open || !provider->run)
-      return invalid_argument("a provider needs its size, a name, and functions that open and run");
+      return invalid_argument("a provider needs its size, a name, an open function and a run function");
     const tn_provider table = *provider;
     return register_external_provider({provider->name,
                                        [table](std::span<const std::byte> blob) { return open_blob(table, blob); },

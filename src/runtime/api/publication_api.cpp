@@ -9,12 +9,12 @@ Result<PublishOptions> read_publish_options(const tn_artifact& artifact, const c
                                             const tn_options* options) {
   const auto& models = artifact.image->contents().models;
   if (count != models.size())
-    return invalid_argument("the artifact has {} models, {} names are given", models.size(), count);
+    return invalid_argument("the artifact has {} models, but {} names are given", models.size(), count);
   PublishOptions publish;
   for (size_t i = 0; i < count; ++i) {
     if (!names[i] || !*names[i]) return invalid_argument("name {} is empty", i);
     if (std::string_view(names[i]).find('/') != std::string_view::npos)
-      return invalid_argument("'{}' is a path; names are relative to the folder", names[i]);
+      return invalid_argument("'{}' is a path; it must be a file name in the folder", names[i]);
     publish.names.emplace_back(names[i]);
   }
   publish.weights_stem = count == 1 ? models[0].name : "shared";
@@ -26,9 +26,10 @@ Result<PublishOptions> read_publish_options(const tn_artifact& artifact, const c
   reader.boolean("debug_map", publish.write.debug_map);
   TN_RETURN_IF_ERROR(reader.finish());
   if (publish.embed && count > 1)
-    return invalid_argument("{} models cannot embed their weights: each would have a copy of what they share", count);
+    return invalid_argument(
+        "the weights of {} models cannot be embedded because each model would have a copy of the shared ones", count);
   if (publish.weights_stem.empty() || publish.weights_stem.find('/') != std::string::npos)
-    return invalid_argument("'{}' is no name for a weights file", publish.weights_stem);
+    return invalid_argument("'{}' cannot be the name of a weights file", publish.weights_stem);
   return publish;
 }
 

@@ -38,7 +38,7 @@ Status run_session(const tn_session& handle, tn_run* run, const tn_value* const*
                    const unsigned char* wanted, tn_value** outputs, size_t output_count) {
   const Session& session = *handle.session;
   if (output_count != session.output_count())
-    return invalid_argument("the model has {} outputs, room for {} is given", session.output_count(), output_count);
+    return invalid_argument("the model has {} outputs, but there is room for {}", session.output_count(), output_count);
   SmallArray<const Value*, 8> values(input_count);
   for (size_t i = 0; i < input_count; ++i)
     values[i] = inputs[i] && !inputs[i]->value.empty() ? &inputs[i]->value : nullptr;
@@ -47,7 +47,7 @@ Status run_session(const tn_session& handle, tn_run* run, const tn_value* const*
     if (!outputs[i] || (wanted && !wanted[i])) continue;
     const Tensor* t = outputs[i]->value.tensor();
     if (!t || t->dtype() == DType::String)
-      return invalid_argument("the buffer for output '{}' must be a tensor of numbers", session.output_name(i));
+      return invalid_argument("the buffer for output '{}' must be a numeric tensor", session.output_name(i));
     targets[i] = t->view();
   }
   RunOptions options;

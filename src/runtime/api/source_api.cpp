@@ -11,7 +11,7 @@ Result<std::shared_ptr<const WeightSource>> weight_source(const tn_source& sourc
   if (source.source) return source.source;
   if (source.folder.empty()) return std::shared_ptr<const WeightSource>(weights_in_memory(source.tensors, false));
   if (!layout || layout->empty())
-    return invalid_argument("'{}' is a folder, but it is not known which files the weights came from; name a file",
+    return invalid_argument("'{}' is a folder, but the files that the weights came from are not known; name a file",
                             source.folder);
   TN_ASSIGN_OR_RETURN(auto opened, weights_in_folder(source.folder, *layout));
   return std::shared_ptr<const WeightSource>(std::move(opened));
@@ -42,7 +42,8 @@ tn_source* tn_source_create(void) { return new (std::nothrow) tn_source(); }
 tn_status* tn_source_add(tn_source* source, const char* name, const tn_value* value) {
   return api::guarded([&]() -> Status {
     if (!source || !name || !value) return invalid_argument("source, name and value must not be NULL");
-    if (source->source || !source->folder.empty()) return invalid_argument("the source is a file; make one in memory");
+    if (source->source || !source->folder.empty())
+      return invalid_argument("weights cannot be added to a source that is a file; create a source in memory");
     const Tensor* tensor = value->value.tensor();
     if (!tensor) return invalid_argument("the weight '{}' must be a tensor", name);
     if (source->tensors.insert_or_assign(name, *tensor).second) source->names.emplace_back(name);

@@ -93,7 +93,7 @@ tn_status* tn_sessions_use_weights(tn_session* const* sessions, const tn_weights
     if (!sessions || !weights || count == 0) return invalid_argument("sessions and weights must not be NULL");
     std::vector<std::pair<Session*, Session::KeyedWeights>> all;
     for (size_t i = 0; i < count; ++i) {
-      if (!sessions[i] || !weights[i]) return invalid_argument("session {} or its weights are NULL", i);
+      if (!sessions[i] || !weights[i]) return invalid_argument("session {} or its weights must not be NULL", i);
       all.emplace_back(sessions[i]->session.get(), weights[i]->weights);
     }
     return Session::use_weights_together(std::move(all));

@@ -10,7 +10,7 @@ namespace {
 
 Result<DType> checked_dtype(tn_dtype dtype) {
   auto known = dtype_from_onnx(dtype);
-  if (!known) return invalid_argument("{} is not an element type", static_cast<int>(dtype));
+  if (!known) return invalid_argument("{} is not a valid element type", static_cast<int>(dtype));
   return *known;
 }
 
@@ -43,11 +43,11 @@ tn_status* tn_tensor_create(tn_dtype dtype, const int64_t* dims, size_t rank, vo
   return api::guarded([&]() -> Status {
     if (!value) return invalid_argument("value must not be NULL");
     TN_ASSIGN_OR_RETURN(DType type, checked_dtype(dtype));
-    if (type == DType::String) return invalid_argument("string tensors are made by tn_tensor_create_strings");
+    if (type == DType::String) return invalid_argument("create string tensors with tn_tensor_create_strings");
     int64_t needed = 0;
     TN_RETURN_IF_ERROR(check_shape(type, dims, rank, &needed));
     if (static_cast<int64_t>(bytes) != needed)
-      return invalid_argument("the shape needs {} bytes, {} are given", needed, bytes);
+      return invalid_argument("the shape needs {} bytes, but {} are given", needed, bytes);
     if (!data && needed) return invalid_argument("data must not be NULL");
     const size_t alignment = std::min<size_t>(8, std::max(1, dtype_bits(type) / 8));
     if (reinterpret_cast<uintptr_t>(data) % alignment != 0)
@@ -103,7 +103,7 @@ tn_status* tn_sequence_create(const tn_value* const* items, size_t count, const 
     for (size_t i = 0; i < count; ++i) {
       Type type = sequence.items[i].type();
       if (type.kind != sequence.element.kind || type.dtype != sequence.element.dtype)
-        return invalid_argument("item {} is {}, the sequence holds {}", i, type.to_string(),
+        return invalid_argument("item {} is {}, but the sequence holds {}", i, type.to_string(),
                                 sequence.element.to_string());
     }
     Value made(std::move(sequence));
@@ -134,7 +134,7 @@ tn_status* tn_map_create(const tn_value* keys, const tn_value* values, tn_value*
     const Tensor *k = tensor_of(keys), *v = tensor_of(values);
     if (!value || !k || !v) return invalid_argument("keys and values must be tensors");
     if (k->dims().size() != 1 || v->dims() != k->dims())
-      return invalid_argument("keys and values must be 1-D tensors of one length");
+      return invalid_argument("keys and values must be 1-D tensors of the same length");
     Map map;
     map.key = k->dtype();
     map.value = v->dtype();
@@ -144,7 +144,7 @@ tn_status* tn_map_create(const tn_value* keys, const tn_value* values, tn_value*
     else if (k->dtype() == DType::Int64)
       map.int_keys.assign(k->as<int64_t>().begin(), k->as<int64_t>().end());
     else
-      return invalid_argument("keys must be int64 or strings, they are {}", dtype_name(k->dtype()));
+      return invalid_argument("keys must be int64 or strings, but they are {}", dtype_name(k->dtype()));
     *value = new tn_value{Value(std::move(map))};
     return {};
   });
@@ -191,7 +191,7 @@ tn_status* tn_tensor_set_string(tn_value* value, int64_t index, const char* text
   return api::guarded([&]() -> Status {
     Tensor* t = value ? value->value.tensor() : nullptr;
     if (!t || t->dtype() != DType::String || index < 0 || index >= t->size() || (!text && length))
-      return invalid_argument("no string at index {}", index);
+      return invalid_argument("there is no string at index {}", index);
     t->as_mutable<std::string>()[static_cast<size_t>(index)] = text ? std::string(text, length) : std::string();
     return {};
   });
@@ -204,7 +204,7 @@ size_t tn_sequence_count(const tn_value* value) {
 tn_status* tn_sequence_at(const tn_value* value, size_t index, tn_value** item) {
   return api::guarded([&]() -> Status {
     if (index >= tn_sequence_count(value) || !item)
-      return invalid_argument("index {} is outside a sequence of {} items", index, tn_sequence_count(value));
+      return invalid_argument("index {} is out of range for a sequence of {} items", index, tn_sequence_count(value));
     *item = new tn_value{value->value.sequence()->items[index]};
     return {};
   });

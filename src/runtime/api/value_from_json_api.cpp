@@ -16,19 +16,19 @@ constexpr size_t kMaxRank = 64;
 // The shape of nested lists, which must be even; their elements in order go to `elements`.
 Status flatten(const json& list, size_t depth, std::vector<int64_t>& dims, std::vector<const json*>& elements) {
   if (!list.is_array()) {
-    if (depth != dims.size()) return invalid_argument("the lists are not nested equally deep");
+    if (depth != dims.size()) return invalid_argument("the nested lists have different depths");
     if (list.is_object() || list.is_null())
-      return invalid_argument("an element is neither number, text nor truth value");
+      return invalid_argument("an element is not a number, a text, true or false");
     elements.push_back(&list);
     return {};
   }
-  if (depth >= kMaxRank) return invalid_argument("the lists are nested more than {} deep", kMaxRank);
+  if (depth >= kMaxRank) return invalid_argument("the lists are nested more than {} levels deep", kMaxRank);
   const auto length = static_cast<int64_t>(list.size());
   if (depth == dims.size()) {
-    if (!elements.empty()) return invalid_argument("the lists are not nested equally deep");
+    if (!elements.empty()) return invalid_argument("the nested lists have different depths");
     dims.push_back(length);
   } else if (dims[depth] != length) {
-    return invalid_argument("lists of {} and of {} elements stand side by side", dims[depth], length);
+    return invalid_argument("the nested lists have different lengths: {} and {}", dims[depth], length);
   }
   for (const json& item : list) TN_RETURN_IF_ERROR(flatten(item, depth + 1, dims, elements));
   return {};
@@ -60,7 +60,7 @@ Result<T> whole_number(const json& element, T low, T high) {
         value <= static_cast<double>(high))
       return static_cast<T>(value);
   }
-  return invalid_argument("{} is not a whole number from {} to {}", element.dump(), low, high);
+  return invalid_argument("{} is not an integer from {} to {}", element.dump(), low, high);
 }
 
 // One element of a tensor, sub-byte types as the byte that pack_sub_byte takes.
@@ -71,7 +71,7 @@ Status set_element(const json& element, T& target) {
     target = element.get<std::string>();
   } else if constexpr (std::is_same_v<T, bool>) {
     const bool is_digit = element.is_number_integer() && (element == 0 || element == 1);
-    if (!element.is_boolean() && !is_digit) return invalid_argument("{} is not true or false", element.dump());
+    if (!element.is_boolean() && !is_digit) return invalid_argument("{} is neither true nor false", element.dump());
     target = element.is_boolean() ? element.get<bool>() : element == 1;
   } else if constexpr (std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>) {
     TN_ASSIGN_OR_RETURN(const double real, real_number(element));
@@ -127,9 +127,9 @@ tn_status* tn_tensor_from_json(tn_dtype dtype, const int64_t* dims, size_t rank,
   return api::guarded([&]() -> Status {
     if (!text || !value) return invalid_argument("json and value must not be NULL");
     const auto type = dtype_from_onnx(dtype);
-    if (!type) return invalid_argument("{} is not an element type", static_cast<int>(dtype));
+    if (!type) return invalid_argument("{} is not a valid element type", static_cast<int>(dtype));
     const json parsed = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (parsed.is_discarded()) return invalid_argument("'{}' is neither an element nor a list of them", text);
+    if (parsed.is_discarded()) return invalid_argument("'{}' is neither an element nor a list of elements", text);
     std::vector<int64_t> shape;
     std::vector<const json*> elements;
     TN_RETURN_IF_ERROR(flatten(parsed, 0, shape, elements));
@@ -138,7 +138,7 @@ tn_status* tn_tensor_from_json(tn_dtype dtype, const int64_t* dims, size_t rank,
     const auto count = checked_product(shape);
     if (!count || !storage_bytes(*type, *count)) return invalid_argument("the shape is negative or too large");
     if (!is_one && static_cast<size_t>(*count) != elements.size())
-      return invalid_argument("the shape {} needs {} elements, {} are given", shape_text(to_shape(shape)), *count,
+      return invalid_argument("the shape {} needs {} elements, but {} are given", shape_text(to_shape(shape)), *count,
                               elements.size());
     // A few characters can ask for any shape.
     const auto budget = std::make_shared<MemoryBudget>(default_memory_limit());

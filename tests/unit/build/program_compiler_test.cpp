@@ -73,27 +73,27 @@ TEST_F(Programs, AHangEndsWithTheTimeLimit) {
   hasty.compile_limit = std::chrono::milliseconds(100);
   Build build(hasty, stand_in("exec sleep 1000000"));
   EXPECT_EQ(text_in(run(build), "status"), "failed");
-  EXPECT_THAT(build.error(0), HasSubstr("the compiler 'stand-in' was silent for more than 0.1 s and was stopped"));
+  EXPECT_THAT(build.error(0), HasSubstr("the compiler 'stand-in' printed nothing for more than 0.1 s and was stopped"));
   EXPECT_THAT(written(), IsEmpty());
 }
 
 TEST_F(Programs, WhoeverWritesNothingHasNotSucceeded) {
   Build build(request({"a.onnx"}), stand_in("exit 0"));
   EXPECT_EQ(text_in(run(build), "status"), "failed");
-  EXPECT_THAT(build.error(0), HasSubstr("the compiler 'stand-in' reported no error but wrote no 'a_ctx.onnx'"));
+  EXPECT_THAT(build.error(0), HasSubstr("the compiler 'stand-in' reported no error but did not write 'a_ctx.onnx'"));
   EXPECT_THAT(written(), IsEmpty());
 }
 
 TEST_F(Programs, AnEmptyFileIsNothing) {
   Build build(request({"a.onnx"}), stand_in(": > \"$2/$4\""));
   EXPECT_EQ(text_in(run(build), "status"), "failed");
-  EXPECT_THAT(build.error(0), HasSubstr("wrote no 'a_ctx.onnx'"));
+  EXPECT_THAT(build.error(0), HasSubstr("did not write 'a_ctx.onnx'"));
 }
 
 TEST_F(Programs, ARefusalIsShownWithItsReason) {
   Build build(request({"a.onnx"}), stand_in("printf 'no device'; exit 3"));
   run(build);
-  EXPECT_THAT(build.error(0), HasSubstr("the compiler 'stand-in' ended with code 3: no device"));
+  EXPECT_THAT(build.error(0), HasSubstr("the compiler 'stand-in' ended with exit code 3: no device"));
 }
 
 TEST_F(Programs, OthersGoOnWithoutTheModelThatCrashes) {
@@ -131,13 +131,13 @@ TEST_F(Programs, WhatExistsStaysUnlessItMayBeReplaced) {
   folder.write("out/a_ctx.onnx", "mine");
   Build again(request({"a.onnx"}), stand_in(kGood));
   run(again);
-  EXPECT_THAT(again.error(0), HasSubstr("exists already and is not up to date"));
+  EXPECT_THAT(again.error(0), HasSubstr("exists and is not up to date"));
   EXPECT_EQ(folder.read("out/a_ctx.onnx"), "mine");
 }
 
 TEST_F(Programs, GroupsNeedACompilerThatCanShare) {
   Build build(request({"a.onnx", "b.onnx"}), stand_in(kGood, false));
-  EXPECT_EQ(build.prepare().message(), "the compiler 'stand-in' takes one model at a time");
+  EXPECT_EQ(build.prepare().message(), "the compiler 'stand-in' can compile only one model at a time");
 }
 
 TEST_F(Programs, CancellingEndsTheProgram) {

@@ -60,7 +60,7 @@ TEST(Layouts, FamiliesThatDoNotKnowThemAreRefused) {
   plan.steps[1] = step(OpId::Relu, "reference", {1}, {2});
   const auto prepared = PreparedPlan::make(plan, {});
   EXPECT_EQ(prepared.status().code(), Code::InvalidModel);
-  EXPECT_NE(prepared.status().message().find("'reference/Relu' does not take values in blocks"), std::string::npos)
+  EXPECT_NE(prepared.status().message().find("'reference/Relu' does not support values in blocks"), std::string::npos)
       << prepared.status().to_string();
 }
 

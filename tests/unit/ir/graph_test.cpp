@@ -185,9 +185,9 @@ TEST(Verify, NamesWhatIsWrong) {
     EXPECT_FALSE(status.ok());
     EXPECT_NE(status.to_string().find(message), std::string::npos) << status.to_string();
   };
-  wrong([](Graph& g) { g.move(g.last_node(), g.first_node()); }, "before it is made");
+  wrong([](Graph& g) { g.move(g.last_node(), g.first_node()); }, "before it is produced");
   wrong([](Graph& g) { g.node(g.last_node()).inputs[0] = g.inputs[0].value; }, "readers");
-  wrong([](Graph& g) { g.value(g.outputs()[0]).type = Type::tensor(DType::Int64, Shape{Dim(2)}); }, "inference says");
+  wrong([](Graph& g) { g.value(g.outputs()[0]).type = Type::tensor(DType::Int64, Shape{Dim(2)}); }, "inference gives");
   wrong([](Graph& g) { g.node(g.last_node()).outputs[0] = g.inputs[0].value; }, "definitions");
   wrong([](Graph& g) { g.remove(g.first_node()); }, "definitions");
   wrong([](Graph& g) { g.value(g.outputs()[0]).folds = true; }, "weights alone");

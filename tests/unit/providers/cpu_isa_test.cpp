@@ -45,7 +45,7 @@ TEST(Variants, SayWhyTheyDoNotRunAStep) {
   EXPECT_EQ(bound->variant->name, "planes");
   ASSERT_EQ(refusals.size(), 2u);
   EXPECT_EQ(refusals[0].variant, "depthwise");
-  EXPECT_EQ(refusals[1].reason, "it has 49 output positions; this is for fewer than 16");
+  EXPECT_EQ(refusals[1].reason, "it has 49 output positions; this kernel takes fewer than 16");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(Guards, AnotherAnswerIsRefusedWithWeightPropertyAndAsker) {
   const Program program = program_with({{0, "fuse_scale", "all positive", "yes"}});
   const Status refusal = swap_to(program, {3, -4}).status();
   EXPECT_EQ(refusal.code(), Code::GuardViolated);
-  EXPECT_THAT(refusal.to_string(), HasSubstr("fuse_scale needs 'w' to be all positive, and the new one is not"));
+  EXPECT_THAT(refusal.to_string(), HasSubstr("fuse_scale needs 'w' to be all positive, but the new weight is not"));
 }
 
 TEST(Guards, ANoIsAnAnswerToo) {
@@ -53,7 +53,7 @@ TEST(Guards, ANoIsAnAnswerToo) {
   EXPECT_TRUE(swap_to(program, {1, 2}).ok());
   const Status refusal = swap_to(program, {1, 1}).status();
   EXPECT_EQ(refusal.code(), Code::GuardViolated);
-  EXPECT_THAT(refusal.to_string(), HasSubstr("remove_factors needs 'w' not to be equal to 1, and the new one is"));
+  EXPECT_THAT(refusal.to_string(), HasSubstr("remove_factors needs 'w' not to be equal to 1, but the new weight is"));
 }
 
 TEST(Guards, ElementsThatWereAskedForStay) {

@@ -206,12 +206,12 @@ TEST(ParseModel, NamesAreTextWithoutZeroBytes) {
   };
   EXPECT_EQ(message("layer.0/Conv_17"), "");
   EXPECT_EQ(message("выход é 漢字 😀"), "");
-  EXPECT_EQ(message(std::string_view("a\0b", 3)), "graph.node[0]: the name 'a\\x00b' holds a zero byte");
+  EXPECT_EQ(message(std::string_view("a\0b", 3)), "graph.node[0]: the name 'a\\x00b' contains a zero byte");
   EXPECT_EQ(message(std::string_view("12345678901234\0", 15)),
-            "graph.node[0]: the name '12345678901234\\x00' holds a zero byte");
-  EXPECT_EQ(message("long enough \xFF"), "graph.node[0]: the name 'long enough \\xff' is not UTF-8");
-  EXPECT_EQ(message("\xC0\x80"), "graph.node[0]: the name '\\xc0\\x80' is not UTF-8");
-  EXPECT_EQ(message("\xED\xA0\x80"), "graph.node[0]: the name '\\xed\\xa0\\x80' is not UTF-8");
+            "graph.node[0]: the name '12345678901234\\x00' contains a zero byte");
+  EXPECT_EQ(message("long enough \xFF"), "graph.node[0]: the name 'long enough \\xff' is not valid UTF-8");
+  EXPECT_EQ(message("\xC0\x80"), "graph.node[0]: the name '\\xc0\\x80' is not valid UTF-8");
+  EXPECT_EQ(message("\xED\xA0\x80"), "graph.node[0]: the name '\\xed\\xa0\\x80' is not valid UTF-8");
 }
 
 TEST(ParseModel, EveryKindOfNameIsChecked) {

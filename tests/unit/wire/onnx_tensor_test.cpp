@@ -186,7 +186,7 @@ TEST(DecodeTensor, RefusesCountsThatDoNotMatch) {
     EXPECT_TRUE(tensor.status().where().starts_with("tensor '")) << tensor.status().to_string();
   }
   const auto status = decode(wrong[0]).status();
-  EXPECT_EQ(status.to_string(), "tensor 't': type float and dims [2,3] need 24 bytes, but raw data has 20");
+  EXPECT_EQ(status.to_string(), "tensor 't': element type float and dims [2,3] need 24 bytes, but the raw data has 20");
 }
 
 TEST(DecodeTensor, RefusesSegments) {

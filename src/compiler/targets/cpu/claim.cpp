@@ -25,7 +25,7 @@ std::string why_no_weight(const Graph& graph, ValueId v) {
   if (!weight_shape(graph, v)) return "its weight does not depend on constants alone";
   if (type.dtype != DType::Float32)
     return fmt::format("its weight is {}; packed kernels multiply float32", dtype_name(type.dtype));
-  return fmt::format("its weight has the shape {}, which no packed kernel reads", shape_text(*type.shape));
+  return fmt::format("no packed kernel supports a weight of shape {}", shape_text(*type.shape));
 }
 
 bool take_bias_input(const Graph& graph, Claim& claim, const GraphNode& node) {

@@ -30,7 +30,7 @@ void import_scaled_silu(ImportNode& n) {
   } else {
     const DType dtype = n.type(x).dtype, wide = n.type(factor).dtype;
     if (dtype == DType::Undefined || wide == DType::Undefined)
-      return n.fail(unsupported("ScaledSiLU needs inputs of known type"));
+      return n.fail(unsupported("ScaledSiLU needs inputs of a known type"));
     scaled = emit::cast(n, emit::plain(n, OpId::Mul, emit::cast(n, x, wide), factor), dtype);
   }
   n.finish({emit::plain(n, OpId::Mul, scaled, emit::plain(n, OpId::Sigmoid, scaled))});

@@ -33,7 +33,7 @@ struct Attended {
 
 int64_t head_count(ImportNode& n) {
   const int64_t heads = n.int_attribute("num_heads", 0);
-  if (heads < 1) n.fail(invalid_model("num_heads is {}, it must be positive", heads));
+  if (heads < 1) n.fail(invalid_model("num_heads is {}; it must be positive", heads));
   return std::max<int64_t>(heads, 1);
 }
 
@@ -134,7 +134,8 @@ void unpack_query(ImportNode& n, Pieces& p, ValueId& bias, int64_t heads) {
   const auto& shape = n.type(p.q).shape;
   if (shape && shape->size() != 5)
     return n.fail(
-        invalid_model("a query without key must be [batch, length, heads, 3, size], it is {}", shape_text(*shape)));
+        invalid_model("a query without a key must have the shape [batch, length, heads, 3, size], but its shape is {}",
+                      shape_text(*shape)));
   const Dim width = shape ? (*shape)[4] * Dim(heads) : Dim(-1);
   if (width.is_invalid()) return n.fail(invalid_model("{} heads are too many", heads));
   const auto parts = unpack_heads(n, p.q, 3);
@@ -166,11 +167,11 @@ void import_multi_head_attention(ImportNode& n) {
     p.past_length = past_length;
     p.beams = beams;
   }
-  if (p.k == kNone && p.v != kNone) return n.fail(invalid_model("there is a value without a key"));
+  if (p.k == kNone && p.v != kNone) return n.fail(invalid_model("a value is given without a key"));
   if (p.k == kNone) {
     unpack_query(n, p, bias, heads);
   } else if (p.v == kNone) {
-    if (bias != kNone) return n.fail(invalid_model("a key that contains the value cannot have a bias"));
+    if (bias != kNone) return n.fail(invalid_model("a key that contains the value must not have a bias"));
     const auto parts = unpack_heads(n, p.k, 2);
     p.k = heads_first(n, parts[0]);
     p.v = heads_first(n, parts[1]);
@@ -247,12 +248,14 @@ void import_projected(ImportNode& n, ValueId projected, ValueId mask, ValueId pa
   const int64_t rotated_size = n.int_attribute("rotary_embedding_dim", 0);
   for (int64_t size : sizes)
     if (size < 1 || size % heads != 0)
-      return n.fail(invalid_model("qkv_hidden_sizes has {}, which {} heads do not share evenly", size, heads));
+      return n.fail(
+          invalid_model("qkv_hidden_sizes has {}, which cannot be divided evenly among {} heads", size, heads));
   if (!sizes.empty() && sizes.size() != 3)
-    return n.fail(invalid_model("qkv_hidden_sizes must have 3 numbers, it has {}", sizes.size()));
+    return n.fail(invalid_model("qkv_hidden_sizes must have 3 numbers, but it has {}", sizes.size()));
   const auto& shape = n.type(projected).shape;
   if (sizes.empty() && shape && !shape->empty() && shape->back().is_constant() && shape->back().value() % 3 != 0)
-    return n.fail(invalid_model("{} features are not query, key and value of one width", shape->back().value()));
+    return n.fail(
+        invalid_model("{} features cannot be divided into query, key and value of equal width", shape->back().value()));
   const auto parts = split(n, projected, 2, 3, sizes.empty() ? kNone : n.int_constant(sizes));
   Pieces p{.q = parts[0], .k = parts[1], .v = parts[2], .mask = mask, .bias = bias};
   p.causal = n.int_attribute("unidirectional", 0) != 0;

@@ -16,7 +16,7 @@ bool is_power_of_two(int64_t x) { return x > 0 && (x & (x - 1)) == 0; }
 
 void check_block_size(ImportNode& n, int64_t block_size) {
   if (block_size < 16 || !is_power_of_two(block_size) || block_size > std::numeric_limits<int32_t>::max())
-    n.fail(invalid_model("block_size is {}; it must be a power of two from 16 on", block_size));
+    n.fail(invalid_model("block_size is {}; it must be a power of two and at least 16", block_size));
 }
 
 // A known shape that is not the expected one (or the same in one dimension, where that is allowed) is an error.
@@ -27,13 +27,13 @@ void check_dims(ImportNode& n, ValueId x, const char* what, const Shape& expecte
     return merge(Type::tensor(DType::Undefined, *shape), Type::tensor(DType::Undefined, wanted)).has_value();
   };
   if (fits(expected) || (or_flat && fits({element_count(expected)}))) return;
-  n.fail(invalid_model("{} is {}, it must be {}", what, shape_text(*shape), shape_text(expected)));
+  n.fail(invalid_model("{} has the shape {}; it must be {}", what, shape_text(*shape), shape_text(expected)));
 }
 
 void check_dtype(ImportNode& n, ValueId x, const char* what, DType wanted) {
   const DType dtype = n.type(x).dtype;
   if (x != kNone && dtype != DType::Undefined && dtype != wanted)
-    n.fail(invalid_model("{} is {}, it must be {}", what, dtype_name(dtype), dtype_name(wanted)));
+    n.fail(invalid_model("{} is {}; it must be {}", what, dtype_name(dtype), dtype_name(wanted)));
 }
 
 // The matrix of a MatMulNBits, [N, K], in blocks along K.
@@ -104,13 +104,13 @@ ValueId weights(ImportNode& n, const Layout& l) {
 void import_matmul_nbits(ImportNode& n) {
   n.ignore_attribute("accuracy_level");
   if (const int64_t packing = n.int_attribute("weight_prepacked", 0); packing != 0)
-    return n.fail(unsupported("weight_prepacked is {}: a layout for one kind of device only", packing));
+    return n.fail(unsupported("weight_prepacked is {}, a layout that only one kind of device can read", packing));
   Layout l = read_layout(n);
   l.bits = n.int_attribute("bits", l.bits);
   if (l.bits != 2 && l.bits != 4 && l.bits != 8) n.fail(invalid_model("bits is {}; it must be 2, 4 or 8", l.bits));
   const ValueId bias = n.input(5);
   const DType dtype = n.type(n.input(0)).dtype;
-  if (dtype == DType::Undefined) return n.fail(unsupported("MatMulNBits needs an A of known type"));
+  if (dtype == DType::Undefined) return n.fail(unsupported("MatMulNBits needs an A of a known type"));
   if (!n.status().ok()) return;
   check_dtype(n, n.input(1), "B", DType::UInt8);
   check_dtype(n, n.input(2), "scales", dtype);
@@ -142,7 +142,7 @@ void import_matmul_bnb4(ImportNode& n) {
   const int64_t kind = n.int_attribute("quant_type", -1);
   if (kind != 0 && kind != 1) n.fail(invalid_model("quant_type is {}; it must be 0 (float) or 1 (normal float)", kind));
   const bool transposed = n.int_attribute("transB", 1) != 0;
-  if (n.type(n.input(0)).dtype == DType::Undefined) n.fail(unsupported("MatMulBnb4 needs an A of known type"));
+  if (n.type(n.input(0)).dtype == DType::Undefined) n.fail(unsupported("MatMulBnb4 needs an A of a known type"));
   check_dtype(n, n.input(1), "B", DType::UInt8);
   check_dtype(n, n.input(2), "absmax", n.type(n.input(0)).dtype);
   if (!n.status().ok()) return;
@@ -190,14 +190,15 @@ Table read_table(ImportNode& n) {
   if (dtype != DType::UInt8 && dtype != DType::UInt4 && dtype != DType::Int4)
     n.fail(invalid_model("data is {}; it must be uint8, uint4 or int4", dtype_name(dtype)));
   else if (dtype != DType::UInt8 ? t.bits != 4 : t.bits != 2 && t.bits != 4 && t.bits != 8)
-    n.fail(invalid_model("data is {} and bits is {}", dtype_name(dtype), t.bits));
+    n.fail(invalid_model("data is {} and bits is {}; this combination is not supported", dtype_name(dtype), t.bits));
   t.of_bytes = dtype == DType::UInt8;
   t.packed = t.of_bytes && t.bits != 8;
   if (!t.rank) return t;
   if (t.packed && (t.quantize_axis != *t.rank - 1 || t.gather_axis == *t.rank - 1))
-    n.fail(invalid_model("packed data has its blocks along the last axis and is gathered along another"));
+    n.fail(
+        invalid_model("packed data has its blocks along the last axis, so it cannot be gathered along another axis"));
   if (n.rank(t.q.scale).value_or(*t.rank) != *t.rank || n.rank(t.q.zero).value_or(*t.rank) != *t.rank)
-    n.fail(invalid_model("data has {} axes; scales and zero_points must have as many", *t.rank));
+    n.fail(invalid_model("data has {} axes; scales and zero_points must have the same number", *t.rank));
   return t;
 }
 

@@ -14,7 +14,7 @@ namespace {
 template <class Compute>
 ValueId with_channels_first(ImportNode& n, ValueId image, Compute compute) {
   if (const auto rank = n.rank(image); rank && *rank < 3)
-    return n.fail(invalid_model("an image has at least 3 axes, this one {}", *rank)), image;
+    return n.fail(invalid_model("an image must have at least 3 axes, but this one has {}", *rank)), image;
   return to_channels_last(n, compute(to_channels_first(n, image)));
 }
 
@@ -26,7 +26,7 @@ emit::Activation fused_activation(ImportNode& n) {
   size_t wanted = a.name == "LeakyRelu" || a.name == "Elu" || a.name == "Celu" || a.name == "ThresholdedRelu";
   if (a.name == "Clip" || a.name == "HardSigmoid") wanted = 2;
   if (!numbers.empty() && numbers.size() != wanted)
-    n.fail(invalid_model("activation_params has {} numbers, the activation '{}' takes {}", numbers.size(), a.name,
+    n.fail(invalid_model("activation_params has {} numbers, but the activation '{}' needs {}", numbers.size(), a.name,
                          wanted));
   if (!numbers.empty()) a.alpha = numbers[0];
   if (numbers.size() > 1) a.beta = numbers[1];

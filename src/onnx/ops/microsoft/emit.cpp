@@ -136,7 +136,7 @@ ValueId activation(ImportNode& n, ValueId x, const Activation& a) {
     params.gamma = a.gamma.value_or(params.gamma);
     return n.emit1(OpId::Selu, Params::of(params), {x});
   }
-  return n.fail(unsupported("the activation '{}' is not known here", a.name)), x;
+  return n.fail(unsupported("unknown activation '{}'", a.name)), x;
 }
 
 ValueId scaled_product(ImportNode& n, std::vector<ValueId> operands, ValueId a_scale, ValueId b_scale, ValueId bias) {

@@ -95,9 +95,9 @@ void import_embed_layer_normalization(ImportNode& n) {
 void import_q_embed_layer_normalization(ImportNode& n) {
   for (size_t i : {4, 10, 15})
     if ((n.input(i) == kNone) != (n.input(1) == kNone))
-      return n.fail(invalid_model("segment ids, their table, its scale and zero point come together or not at all"));
+      return n.fail(invalid_model("segment ids, their table, its scale and its zero point must be given together"));
   for (size_t i : {8, 9, 11, 12})
-    if (n.input(i) == kNone) return n.fail(invalid_model("input {} is missing: the scale of input {}", i, i - 6));
+    if (n.input(i) == kNone) return n.fail(invalid_model("input {} is missing; it is the scale of input {}", i, i - 6));
   const auto parameter = [&](size_t i) { return emit::Quantized{n.input(i), n.input(i + 6), n.input(i + 11)}; };
   embed_and_normalize(n, kNone, parameter, false);
 }
@@ -151,7 +151,7 @@ void import_gated_rms_norm(ImportNode& n) {
   const std::string activation = n.string_attribute("activation", "silu");
   if (activation != "silu" && activation != "swish" && activation != "sigmoid")
     return n.fail(invalid_model("activation is '{}'; it must be silu, swish or sigmoid", activation));
-  if (dtype == DType::Undefined) return n.fail(unsupported("GatedRMSNorm needs an X of known type"));
+  if (dtype == DType::Undefined) return n.fail(unsupported("GatedRMSNorm needs an X of a known type"));
   const auto wide = [&](size_t i) { return emit::cast(n, n.input(i), DType::Float32); };
   const ValueId length = emit::plain(n, OpId::Shape, n.input(1));
   const ValueId target = n.emit1(OpId::Concat, Params::of(ConcatParams{0}), {n.int_constant({-1}), length});

@@ -41,7 +41,8 @@ void import_where(ImportNode& n) {
 void import_concat(ImportNode& n) {
   const Params params = n.read_params(OpId::Concat);
   if (n.input_count() < 5 || (n.input_count() - 2) % 3 != 0)
-    return n.fail(invalid_model("{} inputs are not a scale, a zero point and three for every part", n.input_count()));
+    return n.fail(invalid_model(
+        "there are {} inputs; there must be a scale, a zero point and three inputs for each part", n.input_count()));
   std::vector<ValueId> parts;
   for (size_t first = 2; first < n.input_count(); first += 3) parts.push_back(dequantized(n, first));
   finish_quantized(n, n.emit1(OpId::Concat, params, std::move(parts)), 0, n.input(2));

@@ -21,7 +21,7 @@ void import_dequantize_linear(ImportNode& n) {
 
 ValueId transposed_if(ImportNode& n, ValueId matrix, bool transpose) {
   if (const auto rank = n.rank(matrix); rank && *rank != 2)
-    n.fail(invalid_model("an operand has {} axes; QGemm multiplies matrices", *rank));
+    n.fail(invalid_model("an operand has {} axes; the operands of QGemm must be matrices", *rank));
   return transpose ? emit::transpose(n, matrix, {1, 0}) : matrix;
 }
 
@@ -34,7 +34,8 @@ void check_bias(ImportNode& n, ValueId bias, ValueId product) {
     const Dim &given = (*from)[from->size() - i], &wanted = (*to)[to->size() - i];
     fits = given.equals(1) || !given.is_constant() || !wanted.is_constant() || given == wanted;
   }
-  if (!fits) n.fail(invalid_model("C is {}, which cannot be spread over {}", shape_text(*from), shape_text(*to)));
+  if (!fits)
+    n.fail(invalid_model("C has the shape {}, which does not broadcast to {}", shape_text(*from), shape_text(*to)));
 }
 
 // Inputs: A, scale, zero point; B, scale, zero point; C in steps of both scales; the result's scale and zero point,
@@ -44,7 +45,7 @@ void import_q_gemm(ImportNode& n) {
   const float alpha = n.float_attribute("alpha", 1);
   const ValueId c = n.input(6), y_scale = n.input(7), y_zero = n.input(8);
   if ((y_scale == kNone) != (y_zero == kNone))
-    return n.fail(invalid_model("y_scale and y_zero_point come together or not at all"));
+    return n.fail(invalid_model("y_scale and y_zero_point must be given together"));
   const ValueId product =
       n.emit1(OpId::MatMulInteger, default_params(OpId::MatMulInteger),
               {transposed_if(n, n.input(0), trans_a), transposed_if(n, n.input(3), trans_b), n.input(2), n.input(5)});

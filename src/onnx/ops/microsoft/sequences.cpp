@@ -11,12 +11,12 @@ namespace {
 // The decay and the update rate of a LinearAttention, in float32.
 void import_linear_attention_gate(ImportNode& n) {
   const DType dtype = n.type(n.input(0)).dtype;
-  if (dtype == DType::Undefined) return n.fail(unsupported("LinearAttentionGate needs an input of known type"));
+  if (dtype == DType::Undefined) return n.fail(unsupported("LinearAttentionGate needs an input of a known type"));
   const ValueId biased = emit::add(n, emit::cast(n, n.input(0), DType::Float32), n.input(1));
   const ValueId decay = emit::plain(n, OpId::Mul, emit::plain(n, OpId::Softplus, biased), n.input(2));
   const ValueId rate = n.input(3) == kNone ? kNone : emit::plain(n, OpId::Sigmoid, n.input(3));
   if (n.output_count() > 1 && !n.node().outputs[1].empty() && rate == kNone)
-    return n.fail(invalid_model("the output beta needs the input b"));
+    return n.fail(invalid_model("the output 'beta' needs the input 'b'"));
   n.finish({emit::cast(n, decay, dtype), rate});
 }
 
@@ -40,11 +40,11 @@ void import_mrotary_embedding(ImportNode& n) {
 
 void import_causal_conv(ImportNode& n) {
   if (const int64_t axes = n.int_attribute("ndim", 1); axes != 1)
-    return n.fail(unsupported("ndim is {}; convolutions with a state have one spatial axis", axes));
+    return n.fail(unsupported("ndim is {}; a convolution with a state must have one spatial axis", axes));
   if (const int64_t dilation = n.int_attribute("dilation", 1); dilation != 1)
-    return n.fail(unsupported("dilation is {}; convolutions with a state read neighbours", dilation));
+    return n.fail(unsupported("dilation is {}; a convolution with a state must have dilation 1", dilation));
   if (n.int_attribute("channels_last", 0) != 0)
-    return n.fail(unsupported("channels_last is set; convolutions with a state have their channels first"));
+    return n.fail(unsupported("channels_last is set; a convolution with a state must have its channels first"));
   n.finish(n.emit(OpId::CausalConvWithState, n.read_params(OpId::CausalConvWithState), n.inputs(), 2));
 }
 

@@ -9,7 +9,7 @@ namespace {
 // Both know one kind of transform only: along the last axis of the signal, one-sided, scaled when inverse.
 void check_transform(ImportNode& n) {
   if (const int64_t axes = n.int_attribute("signal_ndim", 1); axes != 1)
-    n.fail(unsupported("signal_ndim is {}; transforms are along one axis", axes));
+    n.fail(unsupported("signal_ndim is {}; it must be 1", axes));
   if (n.int_attribute("normalized", 0) != 0) n.fail(unsupported("normalized must be 0"));
   if (n.int_attribute("onesided", 1) != 1) n.fail(unsupported("onesided must be 1"));
 }
