@@ -85,7 +85,8 @@ class Session {
       if (!outputs[i] && out[i]) outputs[i] = Value(out[i]);
   }
 
-  // Takes new weights by name, also while others run the session; the report is JSON.
+  // Takes new weights by name, also while others run the session; the report is JSON. With recompile=1, weights that
+  // change the plan lead to a new one.
   std::string set_weights(const Source& source, const Options& options = {}) {
     char* report = nullptr;
     detail::check(tn_session_set_weights(get(), source.get(), options.get(), &report));

@@ -119,7 +119,7 @@ TN_API void tn_options_release(tn_options* options);
  *   weights: partial=1|0 (keep weights that the new set does not have), strict=1|0 (a tensor that the model does not
  *            have is an error), only:NAME=1 (replace only these), keep_sources=1|0 (keep tensors in memory for later
  *            partial swaps), map=1|0 (0 copies files instead of mapping them, so that they may be rewritten in
- *            place)
+ *            place), recompile=1|0 (for sessions: see tn_session_set_weights)
  *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (name of the weights
  *            file, before the dash), only_changes=1|0 (refer to weights in other weights files instead of copying
  *            them), debug_map=1|0 (store node names, for messages and profiles)
@@ -337,9 +337,9 @@ TN_API tn_status* tn_model_respell(const tn_model* model, char** data, size_t* s
 TN_API size_t tn_model_warning_count(const tn_model* model);
 TN_API const char* tn_model_warning(const tn_model* model, size_t index);
 /* Describes the model as one JSON object. sections: comma-separated list of "summary", "content" (a hash of the file),
- * "graph", "ops", "weights", "hashed_weights" (weights with a hash of each content, which reads them all), "plan",
- * "tolerances" (the tolerances of tn_model_compare for each output); NULL means summary. Release with
- * tn_string_release. */
+ * "unchanged" (whether its files are certainly unchanged), "graph", "ops", "weights", "hashed_weights" (weights with a
+ * hash of each content, which reads them all), "plan", "tolerances" (the tolerances of tn_model_compare for each
+ * output); NULL means summary. Release with tn_string_release. */
 TN_API tn_status* tn_model_describe(const tn_model* model, const char* sections, char** json);
 /* "producer_name", "producer_version", "graph_name", "domain", "description", "graph_description", "version",
  * "ir_version"; NULL if there is no such field. */
@@ -584,9 +584,14 @@ TN_API tn_status* tn_compilers_json(char** json);
 
 /* Sets new weights by name. Runs in progress finish with the old weights, later runs use the new ones, and none waits.
  * If something does not fit, the error lists everything that is wrong, and the old weights stay. *report (which may be
- * NULL): {replaced, kept, ignored, open, not_finite, warnings, slots, slots_redone, bytes_redone, seconds}; open:
- * weights that must be set before the model can run; warnings: one sentence for each attribute (an epsilon, an alpha)
- * that differs in the other ONNX model, since attributes never change. */
+ * NULL): {replaced, kept, ignored, open, not_finite, warnings, slots, slots_redone, bytes_redone, seconds, recompiled};
+ * open: weights that must be set before the model can run; warnings: one sentence for each attribute (an epsilon, an
+ * alpha) that differs in the other ONNX model, since attributes never change. Weights that change a value that the plan
+ * depends on (the elements of a shape, say) are refused with TN_GUARD_VIOLATED. With the option recompile=1 the model
+ * is compiled again instead, and the session switches to the new plan and its weights at once. This needs libtenon and
+ * the model: the one that the session was made from, or, for a compiled model, its source file, in its folder or in a
+ * source_dir. Inputs stay the same; types of outputs may change. recompiled is null, or {guards: [{weight, asker,
+ * property, before, after}], seconds}. */
 TN_API tn_status* tn_session_set_weights(tn_session* session, const tn_source* source, const tn_options* options,
                                          char** report);
 /* Sets the weights of several sessions, which switch together. *report is a list in their order. */

@@ -115,10 +115,14 @@ class InferenceSession:
         defaults = [native.input_has_default(i) for i in range(native.input_count)]
         self._inputs = [arg for arg, default in zip(inputs, defaults) if not default]
         self._overridable = [arg for arg, default in zip(inputs, defaults) if default]
-        self._outputs = [NodeArg(native.output_name(i), native.output_type(i)) for i in range(native.output_count)]
+        self._describe_outputs()
         self._input_index = {arg.name: i for i, arg in enumerate(inputs)}
         self._output_index = {arg.name: i for i, arg in enumerate(self._outputs)}
         self._profile_start = self._profile.start_ns if self._profile is not None else 0
+
+    def _describe_outputs(self):
+        native = self._native
+        self._outputs = [NodeArg(native.output_name(i), native.output_type(i)) for i in range(native.output_count)]
 
     def _choose(self, providers, provider_options):
         try:
@@ -164,7 +168,8 @@ class InferenceSession:
 
     # Weights.
 
-    def set_weights(self, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True):
+    def set_weights(self, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True,
+                    recompile=False):
         """Sets new weights by name, even while other threads run the session, and returns a report. If something does
         not fit, the error lists everything that is wrong, and the old weights stay.
 
@@ -174,9 +179,11 @@ class InferenceSession:
         is an error. only: the names (or one name) of the weights to replace; without `partial` it must name all that
         the model needs, and an empty list is an error. keep_sources: keep a copy of tensors in memory for later partial
         swaps. map: False reads the file, so that it may be written to afterwards; a mapped file must only be replaced
-        by renaming another file over it."""
+        by renaming another file over it. recompile: if new weights change a value that the plan depends on, compile the
+        model again instead of refusing them; report["recompiled"] has the reasons, and get_outputs() may have other
+        shapes afterwards. For a compiled model this needs its source model, in its folder or in source_dirs."""
         return set_weights([self], weights, partial=partial, strict=strict, only=only, keep_sources=keep_sources,
-                           map=map)[0]
+                           map=map, recompile=recompile)[0]
 
     @property
     def weights(self):

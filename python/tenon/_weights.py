@@ -80,12 +80,13 @@ _ML_TYPES = {name: dtype_code(name) for name in (
     "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu")}
 
 
-def swap_settings(*, partial, strict, only, map, keep_sources=None):
+def swap_settings(*, partial, strict, only, map, keep_sources=None, recompile=None):
     """The native options of a swap. `map` is on by default."""
     chosen = as_names(only, "only")
     if only is not None and not chosen:
         raise ValueError("only names no weight; leave it out to replace all weights that are given")
-    return settings(partial=partial, strict=strict, only=chosen, keep_sources=keep_sources, map=None if map else False)
+    return settings(partial=partial, strict=strict, only=chosen, keep_sources=keep_sources, recompile=recompile,
+                    map=None if map else False)
 
 
 def _native_sessions(sessions, method):
@@ -107,12 +108,19 @@ def with_warnings(reports):
     return reports
 
 
-def set_weights(sessions, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True):
+def set_weights(sessions, weights, *, partial=False, strict=False, only=None, keep_sources=False, map=True,
+                recompile=False):
     """Sets new weights for several sessions, which switch together; returns one report each. The arguments are those of
     `InferenceSession.set_weights`."""
+    sessions = sessions if hasattr(sessions, "_native") else list(sessions)
     native = _native_sessions(sessions, "set_weights")
-    options = swap_settings(partial=partial, strict=strict, only=only, map=map, keep_sources=keep_sources)
-    return with_warnings(json.loads(_tenon.set_weights(native, source_of(weights), options)))
+    options = swap_settings(partial=partial, strict=strict, only=only, map=map, keep_sources=keep_sources,
+                            recompile=recompile)
+    reports = json.loads(_tenon.set_weights(native, source_of(weights), options))
+    for session, report in zip(sessions, reports):
+        if report["recompiled"]:
+            session._describe_outputs()
+    return with_warnings(reports)
 
 
 def use_weights(sessions, weights):

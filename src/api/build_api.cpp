@@ -192,7 +192,7 @@ tn_status* tn_build_model(const tn_build* build, size_t model, tn_model** loaded
   return api::guarded([&]() -> Status {
     if (!build || !loaded) return invalid_argument("build and model must not be NULL");
     const tn_model* found = build->build.model(model);
-    *loaded = found ? new tn_model(found->model) : nullptr;
+    *loaded = found ? new tn_model(found->model, found->content) : nullptr;
     return {};
   });
 }

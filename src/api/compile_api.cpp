@@ -12,7 +12,6 @@
 #include "base/folder.h"
 #include "compiler/built_image.h"
 #include "executor/within_memory.h"
-#include "plan/tensor_bytes.h"
 #include "runtime/api/artifact_handles.h"
 
 using namespace tenon;
@@ -57,22 +56,21 @@ Result<CompileRequest> read_compile_options(const tn_options* options) {
   return request;
 }
 
-// Of everything that decides about the result: the model file, whose hash is `file`, what lies outside it, and the
-// options.
-Result<Hash128> made_from(const ImportedModel& model, const Hash128& file, const std::string& target,
+// Of everything that decides about the result: the model file, what lies outside it, and the options.
+Result<Hash128> made_from(const ImportedModel& model, const ModelContent& content, const std::string& target,
                           const CompileRequest& request) {
   StreamingHash hash;
   const auto add = [&](const Hash128& part) { hash.add(part.hex()); };
   add(hash_bytes(target));
   add(hash_bytes(request.text));
-  add(file);
+  add(content.of_file());
   for (const std::string& name : model.frozen_inputs) add(hash_bytes(name));
   for (const Constant& constant : *model.graph.constants) {
     const bool inside = constant.place && constant.place->file == file_name_of(model.path);
     // Without weights they do not matter, and need not even be there.
     if (inside || constant.source.empty() || (request.build.defer_weights && constant.load)) continue;
-    TN_ASSIGN_OR_RETURN(const Tensor tensor, constant.value());
-    add(content_hash(tensor));
+    TN_ASSIGN_OR_RETURN(const Hash128 elements, content.of(constant));
+    add(elements);
   }
   return hash.value();
 }
@@ -92,19 +90,18 @@ Status check_names(const CompileRequest& request, std::span<const tn_model* cons
   return {};
 }
 
-Result<ModelToBuild> compile_one(const CompileRequest& request, const std::shared_ptr<ImportedModel>& model,
-                                 const std::string& name) {
+Result<ModelToBuild> compile_one(const CompileRequest& request, const tn_model& handle, const std::string& name) {
   const auto start = std::chrono::steady_clock::now();
+  const std::shared_ptr<ImportedModel>& model = handle.model;
   CompileOptions options = request.compile;
   options.target = request.target_of(name);
   // In a group each model pins what it has.
   std::erase_if(options.pinned, [&](const std::string& pin) { return !has_weight(*model, pin); });
   auto compiled = compile(model->graph, options);
   if (!compiled.ok()) return std::move(compiled).status().in(model->path);
-  const Hash128 content = hash_bytes(model->file);
-  TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(*model, content, options.target, request));
+  TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(*model, *handle.content, options.target, request));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  return ModelToBuild{name, model, std::move(*compiled), content, key, seconds.count()};
+  return ModelToBuild{name, model, handle.content, std::move(options), std::move(*compiled), key, seconds.count()};
 }
 
 // Several at a time; the first that fails, in their order, says why.
@@ -114,7 +111,7 @@ Result<std::vector<ModelToBuild>> compile_all(const CompileRequest& request, std
   std::atomic<size_t> next{0};
   const auto work = [&] {
     for (size_t i; (i = next++) < models.size();)
-      made[i].emplace(within_memory([&] { return compile_one(request, models[i]->model, names[i]); }));
+      made[i].emplace(within_memory([&] { return compile_one(request, *models[i], names[i]); }));
   };
   {
     std::vector<std::jthread> helpers;
@@ -162,8 +159,7 @@ tn_status* tn_compile_key(const tn_model* model, const tn_options* options, char
   return api::guarded([&]() -> Status {
     if (!model || !key) return invalid_argument("model and key must not be NULL");
     TN_ASSIGN_OR_RETURN(const CompileRequest request, read_compile_options(options));
-    TN_ASSIGN_OR_RETURN(const Hash128 hash,
-                        made_from(*model->model, hash_bytes(model->model->file), request.compile.target, request));
+    TN_ASSIGN_OR_RETURN(const Hash128 hash, made_from(*model->model, *model->content, request.compile.target, request));
     *key = api::copy_text(hash.hex());
     return {};
   });

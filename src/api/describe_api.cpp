@@ -8,7 +8,7 @@
 #include "compiler/compile.h"
 #include "executor/step_variant.h"
 #include "ops/unsupported.h"
-#include "plan/tensor_bytes.h"
+#include "plan/context_model.h"
 
 using namespace tenon;
 using nlohmann::json;
@@ -61,7 +61,7 @@ void count_ops(const Graph& graph, std::map<std::string, int>& counts, std::set<
   }
 }
 
-Result<json> describe_weights(const Graph& graph, bool hashed = false) {
+Result<json> describe_weights(const Graph& graph, const ModelContent* hashes = nullptr) {
   json weights = json::array();
   for (const Constant& c : *graph.constants) {
     if (c.source.empty()) continue;
@@ -71,9 +71,9 @@ Result<json> describe_weights(const Graph& graph, bool hashed = false) {
                        {"dtype", dtype_name(c.dtype)},
                        {"shape", c.dims},
                        {"bytes", count.is_invalid() ? 0 : storage_bytes(c.dtype, count.value()).value_or(0)}});
-    if (!hashed) continue;
-    TN_ASSIGN_OR_RETURN(const Tensor tensor, c.value());
-    weights.back()["hash"] = content_hash(tensor).hex();
+    if (!hashes) continue;
+    TN_ASSIGN_OR_RETURN(const Hash128 hash, hashes->of(c));
+    weights.back()["hash"] = hash.hex();
   }
   return weights;
 }
@@ -138,6 +138,7 @@ json describe_summary(const ImportedModel& model) {
   std::set<std::string> unknown;
   count_ops(graph, counts, unknown);
   return {{"path", model.path},
+          {"compiled", is_context_model(model.wire)},
           {"ir_version", model.wire.ir_version},
           {"opsets", opsets},
           {"producer", std::string(model.wire.producer_name)},
@@ -170,7 +171,9 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
       if (section == "summary") {
         result["summary"] = describe_summary(model);
       } else if (section == "content") {
-        result["content"] = hash_bytes(model.file).hex();
+        result["content"] = handle->content->of_file().hex();
+      } else if (section == "unchanged") {
+        result["unchanged"] = handle->content->is_unchanged();
       } else if (section == "graph") {
         result["graph"] = describe_graph(model.graph);
       } else if (section == "ops") {
@@ -181,7 +184,7 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
       } else if (section == "weights") {
         TN_ASSIGN_OR_RETURN(result["weights"], describe_weights(model.graph));
       } else if (section == "hashed_weights") {
-        TN_ASSIGN_OR_RETURN(result["weights"], describe_weights(model.graph, true));
+        TN_ASSIGN_OR_RETURN(result["weights"], describe_weights(model.graph, handle->content.get()));
       } else if (section == "plan") {
         TN_ASSIGN_OR_RETURN(CompiledModel compiled, compile(model.graph, {}));
         result["plan"] = describe_plan(compiled.program->plan);
@@ -190,8 +193,8 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
         result["tolerances"] = api::describe_tolerances(model.graph);
       } else {
         return invalid_argument(
-            "unknown section '{}'; it must be summary, content, graph, ops, weights, hashed_weights, plan or "
-            "tolerances",
+            "unknown section '{}'; it must be summary, content, unchanged, graph, ops, weights, hashed_weights, "
+            "plan or tolerances",
             section);
       }
     }

@@ -8,7 +8,8 @@
 
 using namespace tenon;
 
-tn_model::tn_model(std::shared_ptr<ImportedModel> imported) : model(std::move(imported)) {
+tn_model::tn_model(std::shared_ptr<ImportedModel> imported, std::shared_ptr<const ModelContent> hashes)
+    : model(std::move(imported)), content(std::move(hashes)) {
   const wire::Model& w = model->wire;
   properties = {{"producer_name", std::string(w.producer_name)},
                 {"producer_version", std::string(w.producer_version)},
@@ -106,9 +107,13 @@ tn_status* tn_model_load_file(tn_context*, const char* path, const tn_options* o
   return api::guarded([&]() -> Status {
     if (!path || !model) return invalid_argument("path and model must not be NULL");
     TN_ASSIGN_OR_RETURN(LoadOptions load, read_load_options(options));
+    const auto before = identity_of(path);
     TN_ASSIGN_OR_RETURN(auto imported, import_file(path, load.import));
     TN_RETURN_IF_ERROR(check_weight_names(load.import, imported->wire.graph));
-    *model = new tn_model(std::move(imported));
+    // A file that was replaced meanwhile may be the one that was read, or not.
+    const auto identity = identity_of(path) == before ? before : std::nullopt;
+    auto content = std::make_shared<ModelContent>(imported, identity);
+    *model = new tn_model(std::move(imported), std::move(content));
     return {};
   });
 }
@@ -123,7 +128,8 @@ tn_status* tn_model_load_memory(tn_context*, const void* data, size_t size, cons
     const std::string_view bytes(reinterpret_cast<const char*>(copy->data()), size);
     TN_ASSIGN_OR_RETURN(auto imported, import_bytes(bytes, copy, load.external_folder, load.import));
     TN_RETURN_IF_ERROR(check_weight_names(load.import, imported->wire.graph));
-    *model = new tn_model(std::move(imported));
+    auto content = std::make_shared<ModelContent>(imported);
+    *model = new tn_model(std::move(imported), std::move(content));
     return {};
   });
 }

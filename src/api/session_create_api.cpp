@@ -1,6 +1,6 @@
 #include "api/model_handle.h"
 #include "artifact/file_image.h"
-#include "compiler/compile.h"
+#include "compiler/recompile.h"
 #include "plan/context_model.h"
 #include "plan/keys.h"
 #include "runtime/api/artifact_handles.h"
@@ -10,20 +10,8 @@ using namespace tenon;
 
 namespace {
 
-// The model's own weights. The file stays open, so that they can be read again.
-WeightSnapshot own_weights(const CompiledModel& compiled, const std::shared_ptr<ImportedModel>& model) {
-  WeightSnapshot weights;
-  auto layout = std::make_shared<SourceLayout>();
-  for (const Constant& constant : compiled.sources) {
-    SourceBytes bytes{constant.tensor, nullptr, std::nullopt};
-    if (constant.load) bytes.load = [model, load = constant.load] { return load(); };
-    weights.sources.push_back(std::make_shared<SourceBytes>(std::move(bytes)));
-    if (constant.place && !constant.source.empty())
-      (*layout)[constant.source] = {{constant.dtype, constant.dims, true}, *constant.place};
-  }
-  weights.layout = std::move(layout);
-  return weights;
-}
+// When the library is loaded.
+const bool recompile_is_offered = (offer_recompile(), true);
 
 // Puts the caller's tensors in the place of weights, as a swap would, so that nothing the plan was decided by changes.
 Status take_given(const Program& program, const std::map<std::string, Value>& given, WeightSnapshot& weights) {
@@ -64,18 +52,17 @@ void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t
 }
 
 // A model that is compiled already.
-Result<tn_session*> context_session(const ImportedModel& model, const tn_options* options,
-                                    const api::SessionRequest& request, const OpenOptions& open) {
+Result<std::unique_ptr<Session>> context_session(const ImportedModel& model, const tn_options* options,
+                                                 const api::SessionRequest& request, const OpenOptions& open) {
   auto image = model.path.empty() ? open_image_in_memory(model.file, model.bytes, model.folder, open)
                                   : open_image({model.path}, open);
   if (!image.ok()) return std::move(image).status();
   const ModelRecord& record = (*image)->contents().models[0];
-  SessionOptions settings = request.settings;
-  settings.plan_key = record.plan_key;
   TN_ASSIGN_OR_RETURN(auto weights, image_weights(*image, 0));
-  TN_ASSIGN_OR_RETURN(auto session, Session::make(request.apply(record.program), std::move(weights), settings));
+  TN_ASSIGN_OR_RETURN(auto session, Session::make(request.apply(record.program), std::move(weights),
+                                                  request.settings_for(record.plan_key, (*image)->recompile(0))));
   TN_RETURN_IF_ERROR(api::set_given_weights(options, *session));
-  return api::make_session_handle(std::move(session));
+  return session;
 }
 
 }  // namespace
@@ -99,10 +86,14 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     if (is_compiled) api::read_open_options(reader, open);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_RETURN_IF_ERROR(api::check_dim_names(*model, request.dims));
+    const auto name_extents = [model = model->model](const tn_session::Types& inputs,
+                                                     const tn_session::Types& outputs) {
+      api::use_declared_names(*model, inputs, outputs);
+    };
 
     if (is_compiled) {
-      TN_ASSIGN_OR_RETURN(*session, context_session(*model->model, options, request, open));
-      api::use_declared_names(*model->model, (*session)->input_types, (*session)->output_types);
+      TN_ASSIGN_OR_RETURN(auto made, context_session(*model->model, options, request, open));
+      *session = api::make_session_handle(std::move(made), name_extents);
       return {};
     }
     auto compiled = compile(model->model->graph, compile_options);
@@ -111,11 +102,13 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     if (options) TN_RETURN_IF_ERROR(take_given(*compiled->program, options->weights, weights));
     if (!denotations.empty()) add_denoted(*model->model, denotations, request.dims);
     // Weights fit the plan as it was compiled, whatever extents a session fixes, as they do for a compiled model.
-    if (request.changes_plan()) request.settings.plan_key = plan_key(*compiled->program);
-    TN_ASSIGN_OR_RETURN(
-        auto made, Session::make_from_sources(request.apply(compiled->program), std::move(weights), request.settings));
-    *session = api::make_session_handle(std::move(made));
-    api::use_declared_names(*model->model, (*session)->input_types, (*session)->output_types);
+    std::optional<Hash128> key;
+    if (request.changes_plan()) key = plan_key(*compiled->program);
+    TN_ASSIGN_OR_RETURN(auto made,
+                        Session::make_from_sources(
+                            request.apply(compiled->program), std::move(weights),
+                            request.settings_for(key, recompile_with(model->model, std::move(compile_options)))));
+    *session = api::make_session_handle(std::move(made), name_extents);
     return {};
   });
 }

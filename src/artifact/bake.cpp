@@ -23,6 +23,7 @@ class ChangedImage final : public Image {
   const ArtifactContents& contents() const override { return contents_; }
   const wire::Model& face(size_t model) const override { return base_->face(model); }
   std::string source_file(size_t model) const override { return base_->source_file(model); }
+  Recompile recompile(size_t model) const override { return base_->recompile(model); }
   Result<Tensor> packed(size_t index) const override {
     const Origin& origin = packed_[index];
     return origin.base ? base_->packed(*origin.base) : Result<Tensor>(origin.tensor);
@@ -133,21 +134,21 @@ class Baker {
   int32_t add_source(const ModelRecord& model, size_t i, const Hash128& content, Tensor tensor,
                      const WeightSource& source) {
     SourceRecord record = base_source(model, i);
+    const bool is_new = tensor.defined();
+    if (is_new) keep_as_before(record, source.place(record.info.name));
     record.content = content;
     record.offset = record.bytes = 0;
-    const bool is_new = tensor.defined();
-    if (is_new)
-      keep_as_before(record, source.place(record.info.name));
-    else if (record.place == SourceRecord::Place::Packed)
-      record.packed = carry_over(record.packed);
+    if (!is_new && record.place == SourceRecord::Place::Packed) record.packed = carry_over(record.packed);
     const auto base = static_cast<size_t>(model.sources[i]);
     return result_.add_source(std::move(record), is_new ? std::nullopt : std::optional(base), std::move(tensor));
   }
 
-  // The new elements are kept as the old ones were: inside, or as the name of a file that has them.
+  // The new elements are kept as the old ones were: inside, or as the name of a file that has them. A weight that was
+  // left open had none, so it is kept as a compile would.
   static void keep_as_before(SourceRecord& record, const std::optional<FilePlace>& place) {
     using Place = SourceRecord::Place;
-    if (record.place == Place::Packed) record.place = place ? Place::InFile : Place::Embedded;
+    const bool was_open = record.place == Place::Absent && record.content == Hash128();
+    if (record.place == Place::Packed || was_open) record.place = place ? Place::InFile : Place::Embedded;
     if (record.place == Place::InFile && !place) record.place = Place::Absent;
     record.packed = -1;
     // Where they lie in no file, the layout of the old ones stays known.

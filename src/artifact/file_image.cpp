@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "artifact/source_model.h"
 #include "artifact/weights_files.h"
 #include "base/confined_folders.h"
 #include "base/folder.h"
@@ -89,6 +90,10 @@ class FileImage final : public Image {
   const ArtifactContents& contents() const override { return selected_.contents; }
   const wire::Model& face(size_t model) const override { return faces_[model].model; }
   std::string source_file(size_t model) const override { return std::string(faces_[model].context.source_model); }
+
+  Recompile recompile(size_t model) const override {
+    return recompile_source_model({source_file(model), selected_.contents.models[model], folders_});
+  }
 
   Result<Tensor> packed(size_t index) const override {
     return file_->packed(selected_.packed_from[index], [this](const Hash128& id) { return others_.find(id); });

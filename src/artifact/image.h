@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "plan/artifact.h"
+#include "swap/recompile.h"
 #include "swap/swap.h"
 #include "wire/onnx_model.h"
 
@@ -31,6 +32,8 @@ class Image {
     int64_t offset = 0;
   };
   virtual Place place(size_t) const { return {}; }
+  // Compiles a model again for weights that change its plan; null where there is no compiler.
+  virtual Recompile recompile(size_t model) const = 0;
   // What compiling a model took, and packing the weights that it was the first to use.
   virtual double seconds_spent(size_t) const { return 0; }
   // Checks every byte that is stored somewhere.

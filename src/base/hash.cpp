@@ -4,6 +4,10 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <atomic>
+
+#include "base/hash_count.h"
+
 namespace tenon {
 
 std::string Hash128::hex() const { return fmt::format("{:016x}{:016x}", high, low); }
@@ -21,7 +25,16 @@ std::optional<Hash128> Hash128::from_hex(std::string_view digits) {
   return hash;
 }
 
+namespace {
+
+std::atomic<uint64_t> bytes_so_far{0};
+
+}  // namespace
+
+uint64_t hashed_bytes() { return bytes_so_far.load(std::memory_order_relaxed); }
+
 Hash128 hash_bytes(const void* data, size_t size) {
+  bytes_so_far.fetch_add(size, std::memory_order_relaxed);
   XXH128_hash_t h = XXH3_128bits(data, size);
   return {h.low64, h.high64};
 }
@@ -35,7 +48,10 @@ StreamingHash::~StreamingHash() = default;
 StreamingHash::StreamingHash(StreamingHash&&) noexcept = default;
 StreamingHash& StreamingHash::operator=(StreamingHash&&) noexcept = default;
 
-void StreamingHash::add(std::string_view bytes) { XXH3_128bits_update(&state_->state, bytes.data(), bytes.size()); }
+void StreamingHash::add(std::string_view bytes) {
+  bytes_so_far.fetch_add(bytes.size(), std::memory_order_relaxed);
+  XXH3_128bits_update(&state_->state, bytes.data(), bytes.size());
+}
 
 Hash128 StreamingHash::value() const {
   const XXH128_hash_t h = XXH3_128bits_digest(&state_->state);

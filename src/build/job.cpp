@@ -91,11 +91,12 @@ void load_job(ModelJob& job, const BuildRequest& request) {
     if (!is_utf8(job.name))
       return job.fail(in_file(
           job.path, "the file name is not UTF-8, so the compiled model cannot be named after it; rename the file"));
-    if (is_context_file(job.path))
-      return job.fail(in_file(job.path, "this model is already compiled; name the model it was made from"));
     job.model = Model::load(job.path, load_options(request));
+    const Json summary = member(Json::parse(job.model->describe()), "summary");
+    if (flag_in(summary, "compiled"))
+      return job.fail(in_file(job.path, "this model is already compiled; name the model it was made from"));
     job.warnings = job.model->warnings();
-    job.nodes = integer_in(member(Json::parse(job.model->describe()), "summary"), "nodes");
+    job.nodes = integer_in(summary, "nodes");
     read_names(job, request);
   } catch (const Error& error) {
     job.fail(in_file(job.path, error.what()));

@@ -8,9 +8,9 @@
 
 #include "artifact/record_order.h"
 #include "base/folder.h"
+#include "compiler/recompile.h"
 #include "plan/fixed_sources.h"
 #include "plan/keys.h"
-#include "plan/tensor_bytes.h"
 
 namespace tenon {
 
@@ -43,6 +43,10 @@ class BuiltImage final : public Image {
   const ArtifactContents& contents() const override { return contents_; }
   const wire::Model& face(size_t model) const override { return models_[model].model->wire; }
   std::string source_file(size_t model) const override { return file_name_of(models_[model].model->path); }
+
+  Recompile recompile(size_t model) const override {
+    return recompile_with(models_[model].model, models_[model].options);
+  }
 
   Result<Tensor> packed(size_t index) const override {
     const auto start = std::chrono::steady_clock::now();
@@ -98,7 +102,7 @@ class BuiltImage final : public Image {
     record.name = model.name;
     record.program = model.compiled.program;
     record.plan_key = plan_key(program);
-    record.source_content = model.source_content;
+    record.source_content = model.content->of_file();
     record.made_from = model.made_from;
     const std::vector<bool> fixed = fixed_sources(program), open = open_sources(program);
     TN_ASSIGN_OR_RETURN(const auto hashes, content_hashes(model, open));
@@ -116,7 +120,7 @@ class BuiltImage final : public Image {
     return {};
   }
 
-  // Reads every weight once, several at a time.
+  // Reads every weight that was not read before, several at a time.
   Result<std::vector<Hash128>> content_hashes(const ModelToBuild& model, const std::vector<bool>& open) const {
     std::vector<Hash128> hashes(model.compiled.sources.size());
     std::vector<Status> outcomes(hashes.size());
@@ -124,11 +128,11 @@ class BuiltImage final : public Image {
       const auto index = static_cast<size_t>(i);
       if (options_.defer_weights && open[index]) return;
       const Constant& constant = model.compiled.sources[index];
-      const auto tensor = constant.value();
-      if (tensor.ok())
-        hashes[index] = content_hash(*tensor);
+      const auto hash = model.content->of(constant);
+      if (hash.ok())
+        hashes[index] = *hash;
       else
-        outcomes[index] = Status(tensor.status()).in("weight '" + constant.source + "'");
+        outcomes[index] = Status(hash.status()).in("weight '" + constant.source + "'");
     };
     if (options_.pool)
       options_.pool->parallel_for(static_cast<int64_t>(hashes.size()), hash_one);

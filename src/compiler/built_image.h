@@ -3,7 +3,7 @@
 #include "artifact/image.h"
 #include "base/thread_pool.h"
 #include "compiler/compile.h"
-#include "onnx/import.h"
+#include "compiler/model_content.h"
 
 namespace tenon {
 
@@ -13,8 +13,10 @@ enum class KeepSources : uint8_t { Reference, Embed, None };
 struct ModelToBuild {
   std::string name;  // unique in the group
   std::shared_ptr<const ImportedModel> model;
+  std::shared_ptr<const ModelContent> content;
+  CompileOptions options;
   CompiledModel compiled;
-  Hash128 source_content, made_from;
+  Hash128 made_from;
   double seconds = 0;  // that compiling it took
 };
 

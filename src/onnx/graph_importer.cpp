@@ -8,6 +8,8 @@
 #include "onnx/op_versions.h"
 #include "onnx/references.h"
 #include "ops/unsupported.h"
+#include "plan/tensor_bytes.h"
+#include "tensor/value.h"
 #include "weights/source_names.h"
 
 namespace tenon {
@@ -82,8 +84,35 @@ Status GraphImporter::add_constant(std::string_view name, Constant constant) {
   return define(name, v);
 }
 
+namespace {
+
+// Elements from elsewhere in the shape that the model has them in.
+Result<Tensor> read_replaced(const std::function<Result<Tensor>()>& load, const std::string& source, DType dtype,
+                             const std::vector<int64_t>& dims) {
+  auto tensor = load();
+  if (!tensor.ok()) return std::move(tensor).status().in("weight '" + source + "'");
+  if (tensor->dtype() != dtype || tensor->size() != count_of(dims))
+    return invalid_argument("the weight '{}' is {}{} in the model, the new one is {}{}", source, dtype_name(dtype),
+                            shape_text(to_shape(dims)), dtype_name(tensor->dtype()),
+                            shape_text(to_shape(tensor->dims())));
+  return tensor->dims() == dims ? std::move(*tensor) : tensor->reshaped(dims);
+}
+
+}  // namespace
+
+void GraphImporter::replace_elements(Constant& constant) const {
+  if (constant.source.empty() || !model_.options.replaced) return;
+  const auto load = model_.options.replaced(constant.source);
+  if (!load) return;
+  constant.tensor = Tensor();
+  constant.load = [load, source = constant.source, dtype = constant.dtype, dims = constant.dims] {
+    return read_replaced(load, source, dtype, dims);
+  };
+}
+
 Result<ValueId> GraphImporter::constant_value(Constant constant, std::string value_name) {
   if (constant.source.empty()) return graph_.add_constant(std::move(constant), std::move(value_name));
+  replace_elements(constant);
   const auto [it, is_new] = model_.sources.emplace(constant.source, kNone);
   if (is_new) {
     const ValueId v = graph_.add_constant(std::move(constant), std::move(value_name));
@@ -103,6 +132,7 @@ Result<ValueId> GraphImporter::constant_value(Constant constant, std::string val
 // An attribute of a call that the function reads in two shapes. One source has one shape, so the other reading is a
 // literal, and both stay as they are.
 Status GraphImporter::share_as_literal(ConstantId id, Constant& constant) {
+  TN_RETURN_IF_ERROR(constant.read());
   constant.source.clear();
   TN_RETURN_IF_ERROR((*graph_.constants)[id].read());
   graph_.note_asked(id, "a second shape of the attribute");
@@ -111,6 +141,12 @@ Status GraphImporter::share_as_literal(ConstantId id, Constant& constant) {
 
 Status GraphImporter::ask_source(Constant constant, const std::string& asker) {
   if (constant.source.empty()) return {};
+  // Nodes were made from what the file has.
+  if (const auto load = model_.options.replaced ? model_.options.replaced(constant.source) : nullptr) {
+    TN_ASSIGN_OR_RETURN(const Tensor other, read_replaced(load, constant.source, constant.dtype, constant.dims));
+    if (content_hash(other) != content_hash(constant.tensor))
+      return unsupported("'{}' is part of the model and no weight; it cannot change", constant.source);
+  }
   const auto [it, is_new] = model_.sources.emplace(constant.source, kNone);
   if (is_new) {
     it->second = graph_.constants->add(std::move(constant));

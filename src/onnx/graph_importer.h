@@ -92,6 +92,7 @@ class GraphImporter {
   Result<Constant> initializer_constant(const wire::TensorProto& proto, bool is_top);
   Result<Constant> initializer_constant(const wire::SparseTensorProto& proto, bool is_top);
   Status share_as_literal(ConstantId known, Constant& constant);
+  void replace_elements(Constant& constant) const;
   Status check_declared(const wire::Graph& wire_graph, bool is_top);
   // The type a value is declared with; its element types must be ones that ONNX has.
   Result<Type> declared_type(const wire::ValueInfo& info, const char* what);

@@ -56,10 +56,10 @@ void ModelImport::warn(const std::string& text) {
 
 namespace {
 
-Status build_graph(ImportedModel& model, const ImportOptions& options) {
+Status build_graph(ImportedModel& model) {
   if (!model.wire.has_graph) return invalid_model("the file has no graph; is it an ONNX model?");
   TN_RETURN_IF_ERROR(check_ir_version(model.wire.ir_version));
-  ModelImport state{model, options};
+  ModelImport state{model, model.options};
   TN_ASSIGN_OR_RETURN(model.opsets, read_opsets(model.wire.opsets, state));
   TN_ASSIGN_OR_RETURN(state.functions, read_functions(model.wire.functions));
   model.graph.constants->evaluate = evaluate;
@@ -86,18 +86,20 @@ Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std:
   model->bytes = std::move(owner);
   model->folder = external_folder;
   model->file = bytes;
+  model->options = options;
   TN_ASSIGN_OR_RETURN(model->wire, wire::parse_model(bytes, options.parse));
   if (!external_folder.empty()) {
     TN_ASSIGN_OR_RETURN(model->external, wire::FolderExternalData::in_folder(external_folder, loading_of(options)));
   }
   if (options.wrap_external) model->external = options.wrap_external(std::move(model->external));
-  TN_RETURN_IF_ERROR(build_graph(*model, options));
+  TN_RETURN_IF_ERROR(build_graph(*model));
   return model;
 }
 
 Result<std::shared_ptr<ImportedModel>> open_file(const std::string& path, const ImportOptions& options) {
   auto model = std::make_shared<ImportedModel>();
   model->path = path;
+  model->options = options;
   std::string_view bytes;
   if (options.map_files) {
     TN_ASSIGN_OR_RETURN(auto file, MappedFile::open(path));
@@ -119,14 +121,27 @@ Result<std::shared_ptr<ImportedModel>> open_file(const std::string& path, const 
   return model;
 }
 
-Status import_opened(ImportedModel& model, const ImportOptions& options) {
-  return build_graph(model, options).in(model.path);
-}
+Status import_opened(ImportedModel& model) { return build_graph(model).in(model.path); }
 
 Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, const ImportOptions& options) {
   TN_ASSIGN_OR_RETURN(auto model, open_file(path, options));
-  TN_RETURN_IF_ERROR(import_opened(*model, options));
+  TN_RETURN_IF_ERROR(import_opened(*model));
   return model;
+}
+
+Result<std::shared_ptr<ImportedModel>> import_again(const ImportedModel& model,
+                                                    decltype(ImportOptions::replaced) replaced) {
+  auto again = std::make_shared<ImportedModel>();
+  again->bytes = model.bytes;
+  again->file = model.file;
+  again->path = model.path;
+  again->folder = model.folder;
+  again->external = model.external;
+  again->options = model.options;
+  again->options.replaced = std::move(replaced);
+  TN_ASSIGN_OR_RETURN(again->wire, wire::parse_model(again->file, again->options.parse));
+  TN_RETURN_IF_ERROR(build_graph(*again).in(model.path));
+  return again;
 }
 
 }  // namespace tenon

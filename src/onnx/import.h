@@ -26,6 +26,8 @@ struct ImportOptions {
   std::optional<int64_t> max_nodes;
   wire::ParseLimits parse;
   std::map<std::string, Tensor> weights;  // stand for the initializers of these names, whose bytes are not read
+  // Reads the elements of a source ("scope/name") that has others than the file says; null: the file's count.
+  std::function<std::function<Result<Tensor>()>(const std::string& source)> replaced;
   // Stands between the model and its external-data folder (null for models from memory), when set.
   std::function<std::shared_ptr<wire::ExternalData>(std::shared_ptr<wire::ExternalData>)> wrap_external;
 };
@@ -42,17 +44,22 @@ struct ImportedModel {
   Graph graph;
   std::vector<std::string> warnings;
   std::vector<std::string> frozen_inputs;  // initializers listed as inputs that became weights
+  ImportOptions options;
 };
 
 Result<std::shared_ptr<ImportedModel>> import_file(const std::string& path, const ImportOptions& options = {});
 // The same in two steps: first the messages of the file, and then the graph. What can be decided by the messages alone
 // need not wait for the graph.
 Result<std::shared_ptr<ImportedModel>> open_file(const std::string& path, const ImportOptions& options = {});
-Status import_opened(ImportedModel& model, const ImportOptions& options = {});
+Status import_opened(ImportedModel& model);
 // external_folder: where relative external-data paths start; empty forbids external data.
 Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std::shared_ptr<const void> owner,
                                                     const std::string& external_folder,
                                                     const ImportOptions& options = {});
+// The same model with other elements for some of its sources, as if its file had them. Learned attributes that are no
+// weights (trees, labels) must keep theirs.
+Result<std::shared_ptr<ImportedModel>> import_again(const ImportedModel& model,
+                                                    decltype(ImportOptions::replaced) replaced);
 
 // The type as the graph has it. Every unnamed extent becomes a symbol of its own, numbered by `fresh`.
 Type type_from_proto(const wire::TypeProto& proto, int& fresh);

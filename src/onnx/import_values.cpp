@@ -66,6 +66,7 @@ Status GraphImporter::add_initializer(std::string_view name, Constant constant, 
   }
   const auto elements = element_count(Shape(constant.dims.begin(), constant.dims.end())).value();
   listed.default_bytes += storage_bytes(constant.dtype, elements).value_or(0);
+  replace_elements(constant);
   if (!listed.defaults.emplace(name, graph_.constants->add(std::move(constant))).second)
     return invalid_model("the initializer '{}' occurs twice", name);
   return {};

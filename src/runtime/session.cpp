@@ -16,16 +16,25 @@ namespace tenon {
 Result<std::unique_ptr<Session>> Session::prepare(std::shared_ptr<const Program> program, SessionOptions options) {
   std::unique_ptr<Session> session(new Session());
   session->forks_ = fork_count();
-  session->program_ = std::move(program);
   session->budget_ = std::make_shared<MemoryBudget>(options.limits.memory_bytes);
-  session->find_symbols();
-  BindOptions binding{options.limits.cached_bindings, options.isa, 1, fixed_slots(*session->program_)};
-  if (options.pool) binding.threads += std::min(options.max_helpers, options.pool->workers());
-  TN_ASSIGN_OR_RETURN(session->prepared_, PreparedPlan::make(session->program_->plan, binding));
+  session->options_ = std::move(options);
+  session->describe(program->plan);
+  TN_ASSIGN_OR_RETURN(auto plan, session->prepare_program(std::move(program), session->options_.plan_key));
+  session->current_ = std::make_shared<const Current>(Current{std::move(plan), nullptr});
   session->arenas_ = std::make_unique<ArenaPool>(session->budget_);
   session->budget_->set_reclaim([arenas = session->arenas_.get()] { arenas->release_idle(); });
-  session->options_ = std::move(options);
   return session;
+}
+
+Result<std::shared_ptr<Session::PreparedProgram>> Session::prepare_program(std::shared_ptr<const Program> program,
+                                                                           std::optional<Hash128> key) const {
+  auto plan = std::make_shared<PreparedProgram>();
+  plan->program = std::move(program);
+  plan->known_key = key;
+  BindOptions binding{options_.limits.cached_bindings, options_.isa, 1, fixed_slots(*plan->program)};
+  if (options_.pool) binding.threads += std::min(options_.max_helpers, options_.pool->workers());
+  TN_ASSIGN_OR_RETURN(plan->prepared, PreparedPlan::make(plan->program->plan, binding));
+  return plan;
 }
 
 // Results may hold on to the budget for longer.
@@ -36,23 +45,17 @@ Session::~Session() {
 Result<std::unique_ptr<Session>> Session::make(std::shared_ptr<const Program> program,
                                                std::shared_ptr<const WeightSnapshot> weights, SessionOptions options) {
   TN_ASSIGN_OR_RETURN(auto session, prepare(std::move(program), std::move(options)));
-  session->weights_ = std::move(weights);
+  session->current_ = std::make_shared<const Current>(Current{session->current_->plan, std::move(weights)});
   return session;
 }
 
 Result<std::unique_ptr<Session>> Session::make_from_sources(std::shared_ptr<const Program> program,
                                                             WeightSnapshot weights, SessionOptions options) {
   TN_ASSIGN_OR_RETURN(auto session, prepare(std::move(program), std::move(options)));
-  TN_ASSIGN_OR_RETURN(const SwapTools tools, session->swap_tools());
-  TN_ASSIGN_OR_RETURN(session->weights_, make_first_weights(tools, std::move(weights)));
+  TN_ASSIGN_OR_RETURN(const SwapTools tools, session->swap_tools(*session->current_->plan));
+  TN_ASSIGN_OR_RETURN(auto made, make_first_weights(tools, std::move(weights)));
+  session->current_ = std::make_shared<const Current>(Current{session->current_->plan, std::move(made)});
   return session;
-}
-
-const PlanValue& Session::input(size_t i) const {
-  return program_->plan.values[static_cast<size_t>(program_->plan.inputs[i].value)];
-}
-const PlanValue& Session::output(size_t i) const {
-  return program_->plan.values[static_cast<size_t>(program_->plan.outputs[i])];
 }
 
 namespace {
@@ -117,7 +120,10 @@ Status Session::check_inputs(std::span<const Value* const> inputs) const {
   return {};
 }
 
-void Session::find_symbols() {
+void Session::describe(const Plan& plan) {
+  for (const PlanInput& in : plan.inputs)
+    inputs_.push_back({plan.values[static_cast<size_t>(in.value)], in.default_slot >= 0});
+  output_names_ = plan.output_names;
   std::map<std::string, size_t> known;
   for (size_t i = 0; i < input_count(); ++i) {
     const Type& type = input(i).type;
@@ -158,12 +164,13 @@ Status Session::run(std::span<const Value*> inputs, std::span<const OutputTarget
     input = &changed.emplace_back(std::move(value));
   }
   RunState state;
-  const std::shared_ptr<const WeightSnapshot> held = weights();
-  if (held->empty_slot() >= 0)
+  const std::shared_ptr<const Current> held = current();
+  const WeightSnapshot& weights = *held->weights;
+  if (weights.empty_slot() >= 0)
     return error(Code::NotFound, "the model was compiled without its weights; set these first: {}",
-                 open_weights_text(*program_, *held));
-  state.slots = {held, &held->slots};
-  state.slots_number = held->number.value();
+                 open_weights_text(*held->plan->program, weights));
+  state.slots = {held->weights, &weights.slots};
+  state.slots_number = weights.number.value();
   state.budget = budget_;
   state.limits = &options_.limits;
   state.cancelled = options.cancelled;
@@ -177,7 +184,7 @@ Status Session::run(std::span<const Value*> inputs, std::span<const OutputTarget
     state.next_question = now + RunState::kQuestionInterval;
     state.profile_origin_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now.time_since_epoch()).count();
   }
-  Status status = run_plan(*prepared_, state, *arenas_, inputs, targets, results);
+  Status status = run_plan(*held->plan->prepared, state, *arenas_, inputs, targets, results);
   if (status.ok() || status.code() != Code::InvalidModel) return status;
   // Names of extents are hints, which models get wrong; they explain a failure, they do not make one.
   const auto conflict = symbol_conflict(inputs);

@@ -25,9 +25,9 @@ Hash128 hash_of_samples(std::string_view bytes) {
 }
 
 // Equal for equal content, where the same is known of both.
-Result<Hash128> fingerprint(const SourceInfo& info, const SourceBytes& source) {
+Result<Hash128> fingerprint(const SourceInfo& info, const SourceBytes& source, const Tensor* at_hand) {
   if (!is_small(info) && source.content) return *source.content;
-  TN_ASSIGN_OR_RETURN(const Tensor tensor, source.value());
+  TN_ASSIGN_OR_RETURN(const Tensor tensor, at_hand ? Result<Tensor>(*at_hand) : source.value());
   if (is_small(info)) return content_hash(tensor);
   std::string scratch;
   return hash_of_samples(stored_bytes(tensor, scratch));
@@ -43,14 +43,15 @@ bool is_equal(const SourceInfo& info, const SourceBytes& left, const SourceBytes
 
 }  // namespace
 
-SharedSlots::Slot* SharedSlots::find(const Program& program, const WeightEntry& entry, const WeightSnapshot& snapshot) {
+SharedSlots::Slot* SharedSlots::find(const Program& program, const WeightEntry& entry, const WeightSnapshot& snapshot,
+                                     std::span<const Value> inputs) {
   std::vector<Hash128> fingerprints(program.sources.size());
   Slot wanted;
-  for (const int32_t id : entry.sources) {
-    const auto index = static_cast<size_t>(id);
+  for (size_t i = 0; i < entry.sources.size(); ++i) {
+    const auto index = static_cast<size_t>(entry.sources[i]);
     const auto& source = snapshot.sources[index];
     if (!source || !source->available()) return nullptr;
-    const auto found = fingerprint(program.sources[index], *source);
+    const auto found = fingerprint(program.sources[index], *source, inputs.empty() ? nullptr : inputs[i].tensor());
     if (!found.ok()) return nullptr;
     fingerprints[index] = *found;
     wanted.sources.push_back(source);

@@ -2,9 +2,11 @@
 
 #include <deque>
 #include <map>
+#include <span>
 
 #include "plan/plan.h"
 #include "swap/weight_snapshot.h"
+#include "tensor/value.h"
 
 namespace tenon {
 
@@ -20,8 +22,10 @@ class SharedSlots {
   };
 
   // The one slot for all entries like this one, new when it is the first. Stays valid. Null when a source cannot be
-  // read. Most large sources are told apart by a few samples; only what these cannot tell apart is read.
-  Slot* find(const Program& program, const WeightEntry& entry, const WeightSnapshot& snapshot);
+  // read. Most large sources are told apart by a few samples; only what these cannot tell apart is read. `inputs`: the
+  // sources of the entry where they were read already, as reading may cost a copy; or none.
+  Slot* find(const Program& program, const WeightEntry& entry, const WeightSnapshot& snapshot,
+             std::span<const Value> inputs);
 
  private:
   std::map<Hash128, std::deque<Slot>> slots_;  // by a key that slots of other content may have too

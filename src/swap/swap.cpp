@@ -79,16 +79,18 @@ class SlotMaker {
     std::vector<size_t> small;
     ArenaPool arenas(tools_.budget);
     for (const size_t slot : slots) {
-      if (!must_make(slot)) continue;
       if (tools_.weights.bytes(slot) < kLargeSlot) {
-        small.push_back(slot);
+        if (is_view(slot) || must_make(slot, {})) small.push_back(slot);
         continue;
       }
-      TN_RETURN_IF_ERROR(make_slot(slot, tools_.pool, arenas));
+      TN_ASSIGN_OR_RETURN(const std::vector<Value> inputs, read_inputs(slot));
+      if (is_view(slot) || must_make(slot, inputs)) TN_RETURN_IF_ERROR(make_slot(slot, inputs, tools_.pool, arenas));
     }
     std::vector<Status> outcomes(small.size());
     const auto make_small = [&](int64_t i) {
-      outcomes[static_cast<size_t>(i)] = make_slot(small[static_cast<size_t>(i)], nullptr, arenas);
+      const size_t slot = small[static_cast<size_t>(i)];
+      const auto inputs = read_inputs(slot);
+      outcomes[static_cast<size_t>(i)] = inputs.ok() ? make_slot(slot, *inputs, nullptr, arenas) : inputs.status();
     };
     if (tools_.pool)
       tools_.pool->parallel_for(static_cast<int64_t>(small.size()), make_small);
@@ -103,16 +105,22 @@ class SlotMaker {
   bool is_not_finite(size_t source) const { return not_finite_[source].load(std::memory_order_relaxed); }
 
  private:
-  Status make_slot(size_t slot, ThreadPool* pool, ArenaPool& arenas) {
+  // Once for each slot: what a model has inside, not aligned, is copied by reading it.
+  Result<std::vector<Value>> read_inputs(size_t slot) {
+    std::vector<Value> inputs;
+    for (const int32_t id : program_.weight_program[slot].sources) {
+      TN_ASSIGN_OR_RETURN(Tensor tensor, read(id));
+      inputs.emplace_back(std::move(tensor));
+    }
+    return inputs;
+  }
+
+  Status make_slot(size_t slot, const std::vector<Value>& inputs, ThreadPool* pool, ArenaPool& arenas) {
     const WeightEntry& entry = program_.weight_program[slot];
     // What computing looks at anyway is not read twice.
     const std::vector<bool> watched = tools_.weights.watched_sources(slot);
-    std::vector<Value> inputs;
-    for (size_t i = 0; i < entry.sources.size(); ++i) {
-      TN_ASSIGN_OR_RETURN(Tensor tensor, read(entry.sources[i]));
-      if (!watched[i] && !tools_.weights.is_source(slot)) look_at(entry.sources[i], tensor, pool);
-      inputs.emplace_back(std::move(tensor));
-    }
+    for (size_t i = 0; i < entry.sources.size(); ++i)
+      if (!watched[i] && !tools_.weights.is_source(slot)) look_at(entry.sources[i], *inputs[i].tensor(), pool);
     if (tools_.weights.is_source(slot)) {
       TN_ASSIGN_OR_RETURN(snapshot_.slots[slot], own(entry.sources[0], *inputs[0].tensor(), pool));
       return {};
@@ -155,12 +163,14 @@ class SlotMaker {
     return copy;
   }
 
+  // A view of its source takes no memory.
+  bool is_view(size_t slot) const {
+    return tools_.weights.is_source(slot) && (lasting_ || tools_.weights.dtype(slot) == DType::String);
+  }
+
   // False when an equal slot is there already, or is going to be made.
-  bool must_make(size_t slot) {
-    // A view of its source takes no memory.
-    const bool is_view = tools_.weights.is_source(slot) && (lasting_ || tools_.weights.dtype(slot) == DType::String);
-    if (is_view) return true;
-    SharedSlots::Slot* const shared = shared_.find(program_, program_.weight_program[slot], snapshot_);
+  bool must_make(size_t slot, std::span<const Value> inputs) {
+    SharedSlots::Slot* const shared = shared_.find(program_, program_.weight_program[slot], snapshot_, inputs);
     if (!shared) return true;
     const bool is_first = !shared->tensor.defined() && first_.emplace(shared, slot).second;
     if (!is_first) later_.emplace_back(slot, shared);
@@ -261,6 +271,7 @@ Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot
   const auto begin = std::chrono::steady_clock::now();
   const Program& program = tools.weights.program();
   TN_ASSIGN_OR_RETURN(PlannedSwap planned, plan_swap(program, current, *source, options));
+  if (!planned.broken.empty()) return error(Code::Internal, "the weights change the plan they are computed for");
   auto next = std::make_shared<WeightSnapshot>(current);
   for (size_t i = 0; i < planned.changed.size(); ++i)
     if (planned.changed[i])

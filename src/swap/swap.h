@@ -9,6 +9,12 @@
 
 namespace tenon {
 
+// Why and how long a model was compiled again for new weights.
+struct RecompileReport {
+  std::vector<BrokenGuard> guards;
+  double seconds = 0;  // for the plan; packing the weights is counted as always
+};
+
 // What a swap did, for people and tools.
 struct SwapReport {
   std::vector<std::string> replaced, kept, ignored;
@@ -18,6 +24,7 @@ struct SwapReport {
   size_t slots_redone = 0, slots = 0;
   int64_t bytes_redone = 0;  // of packed weights
   double seconds = 0;
+  std::optional<RecompileReport> recompiled;
 };
 
 // What computing weights draws on.

@@ -31,8 +31,11 @@ class SwapCheck {
   Result<PlannedSwap> check() {
     plan_.changed.assign(program_.sources.size(), false);
     for (size_t i = 0; i < program_.sources.size(); ++i) TN_RETURN_IF_ERROR(check_source(i));
-    check_names();
-    find_slots();
+    // Which names and slots there are is for the plan that is made again to say.
+    if (plan_.broken.empty()) {
+      check_names();
+      find_slots();
+    }
     if (problems_.empty()) return std::move(plan_);
     std::string text = fmt::format("the weights in {} cannot replace those of the model", source_.where());
     for (const std::string& problem : problems_) text += "\n  " + problem;
@@ -74,9 +77,10 @@ class SwapCheck {
                          type_text(info.dtype, info.dims), type_text(given->dtype, given->dims)));
       return {};
     }
+    const size_t broken = plan_.broken.size();
     if (guards != guards_.end()) TN_RETURN_IF_ERROR(check_guards(info, guards->second));
     // What must not change needs no work.
-    if (fixed_[i])
+    if (fixed_[i] && plan_.broken.size() == broken)
       plan_.unchanged.push_back(info.name);
     else
       plan_.changed[i] = true;
@@ -91,7 +95,12 @@ class SwapCheck {
       const auto property = property_from_text(guard->property);
       if (!property) return error(Code::Internal, "unknown property '{}'", guard->property);
       const std::string answer = property->is_about_elements() ? hash : answer_text(ask(tensor, *property));
-      if (guard->answer != answer) refuse(Code::GuardViolated, broken_guard(info, *guard, *property));
+      if (guard->answer == answer) continue;
+      // What the user pinned stays, whoever could compile it otherwise.
+      if (options_.recompile && property->kind != Property::Kind::Pinned)
+        plan_.broken.push_back({info.name, guard->asker, guard->property, guard->answer, answer});
+      else
+        refuse(Code::GuardViolated, broken_guard(info, *guard, *property));
     }
     return {};
   }
@@ -127,18 +136,23 @@ class SwapCheck {
     }
   }
 
-  // The slots that changed sources reach, which also need the sources that did not change.
+  // The slots that changed sources reach, which also need the sources that did not change; and those that nobody has
+  // computed yet although everything for them is there, as in a model that was just compiled.
   void find_slots() {
     std::set<int32_t> gone, needed;
     for (size_t slot = 0; slot < program_.weight_program.size(); ++slot) {
       const auto& sources = program_.weight_program[slot].sources;
       const auto is_new = [&](int32_t id) { return plan_.changed[static_cast<size_t>(id)]; };
-      if (std::ranges::none_of(sources, is_new)) continue;
+      const auto is_there = [&](int32_t id) {
+        const auto& bytes = current_.sources[static_cast<size_t>(id)];
+        return bytes && bytes->available();
+      };
+      const bool waits =
+          slot < current_.slots.size() && !current_.slots[slot].defined() && std::ranges::all_of(sources, is_there);
+      if (!waits && std::ranges::none_of(sources, is_new)) continue;
       plan_.slots.push_back(slot);
       for (int32_t id : sources) {
-        const auto& bytes = current_.sources[static_cast<size_t>(id)];
-        if (is_new(id)) continue;
-        (bytes && bytes->available() ? needed : gone).insert(id);
+        if (!is_new(id)) (is_there(id) ? needed : gone).insert(id);
       }
     }
     for (int32_t id : gone)

@@ -19,10 +19,17 @@ struct SwapOptions {
   std::set<std::string> elsewhere;
   bool keep_sources = false;  // hold on to tensors in memory, so that later partial swaps can draw on them
   bool map = true;            // use files where they lie; false: copy, so that they may be rewritten in place
+  bool recompile = false;     // an answer that changes is no refusal: the plan is made again
+};
+
+// A question that new weights answer differently. Answers are those of plan/property.h, or the hash of elements.
+struct BrokenGuard {
+  std::string weight, asker, property, before, after;
 };
 
 // What new weights mean for a program, before anything is computed.
 struct PlannedSwap {
+  std::vector<BrokenGuard> broken;     // not empty: the plan must be made again, and `slots` says nothing
   std::vector<bool> changed;           // by source: taken from the new set
   std::vector<std::string> unchanged;  // names of weights that stay
   std::vector<std::string> ignored;    // names in the new set that the model does not have, or that `only` leaves out

@@ -19,6 +19,7 @@ Result<std::shared_ptr<const FolderExternalData::OpenFile>> FolderExternalData::
   const std::string name(location);
   auto file = std::make_shared<OpenFile>();
   TN_ASSIGN_OR_RETURN(file->handle, folders_.open(location));
+  file->identity = identity_of(file->handle);
   TN_ASSIGN_OR_RETURN(file->size, regular_file_size(file->handle, name));
   if (loading_ == Loading::Map) {
     TN_ASSIGN_OR_RETURN(file->mapping, MappedFile::map(file->handle, name));
@@ -27,6 +28,20 @@ Result<std::shared_ptr<const FolderExternalData::OpenFile>> FolderExternalData::
   }
   files_.emplace(name, file);
   return std::shared_ptr<const OpenFile>(file);
+}
+
+std::optional<FileIdentity> FolderExternalData::identity(Bytes location) {
+  const auto file = open(location);
+  return file.ok() ? (*file)->identity : std::nullopt;
+}
+
+bool FolderExternalData::are_unchanged() {
+  std::lock_guard lock(mutex_);
+  for (const auto& [name, file] : files_) {
+    const auto now = folders_.open(name);
+    if (!now.ok() || !file->identity || identity_of(*now) != file->identity) return false;
+  }
+  return true;
 }
 
 Result<ExternalData::Region> FolderExternalData::read(Bytes location, int64_t offset, int64_t length) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/confined_folders.h"
+#include "base/file_identity.h"
 #include "wire/onnx_tensor.h"
 
 namespace tenon::wire {
@@ -24,10 +25,15 @@ class FolderExternalData final : public ExternalData {
                                                                Loading loading = Loading::Map);
 
   Result<Region> read(Bytes location, int64_t offset, int64_t length) override;
+  // Of a file, when it was opened; nothing when it cannot be opened or is too young to have one.
+  std::optional<FileIdentity> identity(Bytes location);
+  // True when all files that were opened so far are certainly still the same.
+  bool are_unchanged();
 
  private:
   struct OpenFile {
     FileHandle handle;
+    std::optional<FileIdentity> identity;
     int64_t size = 0;
     std::shared_ptr<const MappedFile> mapping;  // null when copying
   };

@@ -341,6 +341,17 @@ class TestStripAndExport:
         expected = outputs_of(tenon, conv, tmp_path)
         assert np.array_equal(expected["y"], outputs_of(tenon, "full_ctx.onnx", tmp_path)["y"])
 
+    @pytest.mark.parametrize("kind", ["onnx", "npz", "safetensors"])
+    def test_what_was_filled_can_be_exported(self, tenon, conv, tmp_path, kind):
+        expected = tensors_of(conv)
+        new = conv if kind == "onnx" else write(tmp_path / f"new.{kind}", expected)
+        tenon("weights", "strip", "conv_ctx.onnx", "-o", "empty_ctx.onnx")
+        assert tenon("weights", "set", "empty_ctx.onnx", "--from", new, "-o", "full_ctx.onnx").code == DONE
+        assert tenon("weights", "export", "full_ctx.onnx", "-o", "filled.safetensors").code == DONE
+        written = load_safetensors(tmp_path / "filled.safetensors")
+        assert set(written) == set(expected)
+        assert all(np.array_equal(written[name], expected[name]) for name in expected)
+
     def test_export(self, tenon, conv, tmp_path):
         assert tenon("weights", "export", "conv_ctx.onnx", "-o", "w.safetensors").code == DONE
         written, expected = load_safetensors(tmp_path / "w.safetensors"), tensors_of(conv)

@@ -2,6 +2,7 @@
 #include <atomic>
 #include <thread>
 
+#include "plan/keys.h"
 #include "support/small_graph.h"
 
 namespace tenon {
@@ -92,6 +93,87 @@ TEST_P(SwapUnderLoad, SessionsSwitchTogether) {
   done = true;
   watcher.join();
   EXPECT_EQ(wrong, 0);
+}
+
+// y = x * [0, 1, ..., to - 1], whose plan depends on `to`.
+SmallGraph counting(float to) {
+  SmallGraph g;
+  const ValueId x = g.input("x", DType::Float32, Shape{Dim(1)});
+  const ValueId range = g.node(OpId::Range, {g.weight<float>("from", {}, {0}), g.weight<float>("to", {}, {to}),
+                                             g.weight<float>("step", {}, {1})});
+  g.output("y", g.node(OpId::Mul, {x, range}));
+  return g;
+}
+
+std::shared_ptr<const WeightSource> up_to(float to) {
+  return weights_in_memory({{"to", Tensor::of<float>({}, std::span<const float>(&to, 1))}}, false);
+}
+
+Result<RecompiledModel> compile_counting(const ReplacedWeights& replaced, const std::string& target) {
+  TN_ASSIGN_OR_RETURN(const Tensor to, replaced("to")->value());
+  TN_ASSIGN_OR_RETURN(const CompiledModel compiled, compile(counting(to.as<float>()[0]).graph, {target, {}}));
+  RecompiledModel model{compiled.program, plan_key(*compiled.program), {}};
+  for (const Constant& c : compiled.sources)
+    model.weights.sources.push_back(std::make_shared<SourceBytes>(SourceBytes{c.tensor, c.load, std::nullopt}));
+  return model;
+}
+
+TEST_P(SwapUnderLoad, EachRunSeesOnePlanWithItsWeights) {
+  SessionOptions options;
+  const std::string target = GetParam();
+  options.recompile = [target](const ReplacedWeights& replaced) { return compile_counting(replaced, target); };
+  auto left = counting(3).session(options, target), right = counting(3).session(options, target);
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0}, runs{0};
+  std::vector<std::thread> runners;
+  for (int t = 0; t < 3; ++t)
+    runners.emplace_back([&] {
+      while (!done) {
+        auto result = left->run({tensor<float>({1}, {2})}, {}, {});
+        ++runs;
+        if (!result.ok()) {
+          ++wrong;
+          continue;
+        }
+        const auto y = elements<float>((*result)[0]);
+        wrong += y.size() < 3 || y.size() > 6;
+        for (size_t i = 0; i < y.size(); ++i) wrong += y[i] != 2.0f * static_cast<float>(i);
+      }
+    });
+  // Weights that are taken from one session fit the other one, or are refused because plans have changed since.
+  std::thread copier([&] {
+    while (!done) {
+      const Status status = Session::use_weights_together({{right.get(), left->keyed_weights()}});
+      wrong += !status.ok() && status.code() != Code::Incompatible;
+      wrong += left->program()->plan.output_names.size() != 1;
+    }
+  });
+  while (runs == 0) std::this_thread::yield();
+  Session* const both[] = {left.get(), right.get()};
+  SwapOptions swap;
+  swap.partial = swap.recompile = true;
+  for (int i = 0; i < 100; ++i) {
+    const auto source = up_to(static_cast<float>(3 + i % 4));
+    const auto reports =
+        Session::set_weights_together(both, [&](const WeightSnapshot&) { return Result(source); }, swap);
+    ASSERT_TRUE(reports.ok()) << reports.status().to_string();
+    EXPECT_EQ((*reports)[0].recompiled.has_value(), i > 0);
+  }
+  done = true;
+  for (std::thread& t : runners) t.join();
+  copier.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(SessionWithoutCompiler, SaysWhoCouldCompile) {
+  auto session = counting(3).session();
+  SwapOptions swap;
+  swap.partial = swap.recompile = true;
+  const Status refusal = session->set_weights(up_to(4), swap).status();
+  EXPECT_EQ(refusal.code(), Code::GuardViolated);
+  EXPECT_NE(refusal.to_string().find("'to'"), std::string::npos) << refusal.to_string();
+  EXPECT_NE(refusal.to_string().find("link libtenon"), std::string::npos) << refusal.to_string();
+  EXPECT_EQ(elements<float>((*session->run({tensor<float>({1}, {2})}, {}, {}))[0]).size(), 3u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, SwapUnderLoad, testing::Values("reference", "cpu"));

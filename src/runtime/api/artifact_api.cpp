@@ -103,7 +103,7 @@ tn_status* tn_artifact_bake(tn_context* context, const tn_artifact* artifact, co
                             const tn_options* options, tn_artifact** baked, char** report) {
   return api::guarded([&]() -> Status {
     if (!artifact || !source || !baked) return invalid_argument("artifact, source and baked must not be NULL");
-    TN_ASSIGN_OR_RETURN(const SwapOptions swap, api::read_swap_options(options));
+    TN_ASSIGN_OR_RETURN(const SwapOptions swap, api::read_swap_options(options, false));
     const auto source_of = [&](const WeightSnapshot& current) { return api::weight_source(*source, current.layout); };
     TN_ASSIGN_OR_RETURN(BakedImage made, bake(artifact->image, source_of, swap, api::context_pool(context)));
     if (report) *report = api::copy_text(api::reports_json(made.reports, true));
@@ -140,8 +140,9 @@ tn_status* tn_artifact_session(tn_context* context, const tn_artifact* artifact,
     const ModelRecord& record = artifact->image->contents().models[model];
     TN_ASSIGN_OR_RETURN(auto weights, image_weights(artifact->image, model));
     // Extents do not matter to weights, so they fit whatever was fixed.
-    request.settings.plan_key = record.plan_key;
-    TN_ASSIGN_OR_RETURN(auto made, Session::make(request.apply(record.program), std::move(weights), request.settings));
+    TN_ASSIGN_OR_RETURN(auto made,
+                        Session::make(request.apply(record.program), std::move(weights),
+                                      request.settings_for(record.plan_key, artifact->image->recompile(model))));
     TN_RETURN_IF_ERROR(api::set_given_weights(options, *made));
     *session = api::make_session_handle(std::move(made));
     return {};
@@ -153,7 +154,7 @@ tn_status* tn_artifact_weights(const tn_artifact* artifact, size_t model, tn_wei
     if (!artifact || !weights) return invalid_argument("artifact and weights must not be NULL");
     TN_RETURN_IF_ERROR(check_model(artifact, model));
     TN_ASSIGN_OR_RETURN(auto snapshot, image_weights(artifact->image, model));
-    *weights = new tn_weights{artifact->image->contents().models[model].plan_key, std::move(snapshot)};
+    *weights = new tn_weights{{artifact->image->contents().models[model].plan_key, std::move(snapshot)}};
     return {};
   });
 }

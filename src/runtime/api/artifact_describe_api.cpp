@@ -17,6 +17,15 @@ namespace tenon::api {
 
 namespace {
 
+json to_json(const std::optional<RecompileReport>& r) {
+  if (!r) return nullptr;
+  json guards = json::array();
+  for (const BrokenGuard& g : r->guards)
+    guards.push_back(
+        {{"weight", g.weight}, {"asker", g.asker}, {"property", g.property}, {"before", g.before}, {"after", g.after}});
+  return {{"guards", guards}, {"seconds", r->seconds}};
+}
+
 json to_json(const SwapReport& r) {
   return {{"replaced", r.replaced},
           {"kept", r.kept},
@@ -27,7 +36,8 @@ json to_json(const SwapReport& r) {
           {"slots", r.slots},
           {"slots_redone", r.slots_redone},
           {"bytes_redone", r.bytes_redone},
-          {"seconds", r.seconds}};
+          {"seconds", r.seconds},
+          {"recompiled", to_json(r.recompiled)}};
 }
 
 }  // namespace

@@ -16,8 +16,7 @@ struct tn_source {
 };
 
 struct tn_weights {
-  tenon::Hash128 plan_key;
-  std::shared_ptr<const tenon::WeightSnapshot> snapshot;
+  tenon::Session::KeyedWeights weights;
 };
 
 struct tn_artifact {
@@ -36,7 +35,8 @@ Result<std::shared_ptr<const WeightSource>> weight_source(const tn_source& sourc
                                                           const std::shared_ptr<const SourceLayout>& layout);
 // How files of compiled models are opened.
 void read_open_options(OptionReader& reader, OpenOptions& open);
-Result<SwapOptions> read_swap_options(const tn_options* options);
+// `of_session`: a compile may follow, which a change of files never does.
+Result<SwapOptions> read_swap_options(const tn_options* options, bool of_session);
 // Weights that were given with the options of a session.
 Status set_given_weights(const tn_options* options, Session& session);
 std::string reports_json(const std::vector<SwapReport>& reports, bool as_list);

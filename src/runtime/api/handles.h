@@ -1,6 +1,8 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -56,9 +58,18 @@ struct tn_type {
 };
 
 struct tn_session {
+  using Types = std::vector<std::unique_ptr<tn_type>>;
   std::unique_ptr<tenon::Session> session;
-  std::vector<std::unique_ptr<tn_type>> input_types, output_types;
-  std::vector<std::string> output_nodes;
+  // Gives extents the names that users know; may be null.
+  std::function<void(const Types& inputs, const Types& outputs)> name_extents;
+  Types input_types;
+  struct Outputs {
+    Types types;
+    std::vector<std::string> nodes;
+  };
+  // By plan, the current one last: callers may hold what they were told of earlier ones.
+  std::list<Outputs> outputs;
+  mutable std::mutex outputs_mutex;
 };
 
 struct tn_run {
@@ -74,7 +85,10 @@ namespace tenon::api {
 tn_context& context_or_default(tn_context* context);
 // Its threads, made when something first runs there; null when the caller's is the only one.
 std::shared_ptr<ThreadPool> context_pool(tn_context* context);
-tn_session* make_session_handle(std::unique_ptr<Session> session);
+tn_session* make_session_handle(std::unique_ptr<Session> session,
+                                decltype(tn_session::name_extents) name_extents = nullptr);
+// Tells callers what a plan that was made again gives.
+void describe_outputs(tn_session& handle);
 std::unique_ptr<tn_type> make_type_handle(const Type& type);
 
 // For callers that know more fields than this library or fewer.

@@ -3,23 +3,33 @@
 
 using namespace tenon;
 
-tn_session* api::make_session_handle(std::unique_ptr<Session> session) {
+tn_session* api::make_session_handle(std::unique_ptr<Session> session,
+                                     decltype(tn_session::name_extents) name_extents) {
   auto handle = std::make_unique<tn_session>();
   for (size_t i = 0; i < session->input_count(); ++i)
     handle->input_types.push_back(std::make_unique<tn_type>(session->input(i).type));
-  for (size_t i = 0; i < session->output_count(); ++i)
-    handle->output_types.push_back(std::make_unique<tn_type>(session->output(i).type));
-  const Plan& plan = session->program().plan;
+  handle->name_extents = std::move(name_extents);
+  handle->session = std::move(session);
+  describe_outputs(*handle);
+  return handle.release();
+}
+
+void api::describe_outputs(tn_session& handle) {
+  const auto program = handle.session->program();
+  const Plan& plan = program->plan;
   std::vector<const Step*> makers(plan.values.size());
   for (const Step& step : plan.steps)
     for (PlanValueId v : step.outputs)
       if (v != kNoValue) makers[static_cast<size_t>(v)] = &step;
+  tn_session::Outputs outputs;
   for (PlanValueId v : plan.outputs) {
     const Step* maker = v == kNoValue ? nullptr : makers[static_cast<size_t>(v)];
-    handle->output_nodes.push_back(maker ? maker->origin : "");
+    outputs.types.push_back(std::make_unique<tn_type>(plan.values[static_cast<size_t>(v)].type));
+    outputs.nodes.push_back(maker ? maker->origin : "");
   }
-  handle->session = std::move(session);
-  return handle.release();
+  const std::lock_guard lock(handle.outputs_mutex);
+  if (handle.name_extents) handle.name_extents(handle.input_types, outputs.types);
+  handle.outputs.push_back(std::move(outputs));
 }
 
 namespace {
@@ -78,11 +88,15 @@ const char* tn_session_output_name(const tn_session* session, size_t index) {
   return index < tn_session_output_count(session) ? session->session->output_name(index).c_str() : nullptr;
 }
 const tn_type* tn_session_output_type(const tn_session* session, size_t index) {
-  return index < tn_session_output_count(session) ? session->output_types[index].get() : nullptr;
+  if (index >= tn_session_output_count(session)) return nullptr;
+  const std::lock_guard lock(session->outputs_mutex);
+  return session->outputs.back().types[index].get();
 }
 
 const char* tn_session_output_node(const tn_session* session, size_t index) {
-  return index < tn_session_output_count(session) ? session->output_nodes[index].c_str() : nullptr;
+  if (index >= tn_session_output_count(session)) return nullptr;
+  const std::lock_guard lock(session->outputs_mutex);
+  return session->outputs.back().nodes[index].c_str();
 }
 
 void tn_session_memory(const tn_session* session, int64_t* used, int64_t* peak) {

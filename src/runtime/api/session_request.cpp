@@ -56,4 +56,20 @@ std::shared_ptr<const Program> SessionRequest::apply(const std::shared_ptr<const
   return changed;
 }
 
+SessionOptions SessionRequest::settings_for(std::optional<Hash128> plan_key, Recompile recompile) const {
+  SessionOptions result = settings;
+  result.plan_key = plan_key;
+  if (!recompile) return result;
+  // What the caller wants of the plan counts for the next one too.
+  SessionRequest request;
+  request.dims = dims;
+  request.keep_values = keep_values;
+  result.recompile = [recompile, request](const ReplacedWeights& replaced) -> Result<RecompiledModel> {
+    TN_ASSIGN_OR_RETURN(RecompiledModel model, recompile(replaced));
+    model.program = request.apply(model.program);
+    return model;
+  };
+  return result;
+}
+
 }  // namespace tenon::api

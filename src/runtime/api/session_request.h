@@ -15,6 +15,8 @@ struct SessionRequest {
   bool changes_plan() const { return !dims.empty() || keep_values; }
   // The program as the caller wants it.
   std::shared_ptr<const Program> apply(const std::shared_ptr<const Program>& program) const;
+  // For a program of this key, if it is known already, which `recompile` (or null) compiles again.
+  SessionOptions settings_for(std::optional<Hash128> plan_key, Recompile recompile) const;
 };
 
 }  // namespace tenon::api

@@ -23,12 +23,14 @@ Program program_with(std::vector<Guard> guards) {
   return program;
 }
 
-Result<PlannedSwap> swap_to(const Program& program, const std::vector<float>& values) {
+Result<PlannedSwap> swap_to(const Program& program, const std::vector<float>& values, bool recompile = false) {
   WeightSnapshot current;
   current.slots.resize(1);
   current.sources.resize(1);
   const auto source = weights_in_memory({{"w", floats(values)}}, true);
-  return plan_swap(program, current, *source, {});
+  SwapOptions options;
+  options.recompile = recompile;
+  return plan_swap(program, current, *source, options);
 }
 
 TEST(Guards, AnAnswerThatStaysLetsNewElementsIn) {
@@ -63,6 +65,23 @@ TEST(Guards, ElementsThatWereAskedForStay) {
   const Status refusal = swap_to(program, {2, 1}).status();
   EXPECT_EQ(refusal.code(), Code::GuardViolated);
   EXPECT_THAT(refusal.to_string(), HasSubstr("the shape rule of Reshape depends on the elements of 'w'"));
+}
+
+TEST(Guards, AnotherAnswerIsToldWhereThePlanCanBeMadeAgain) {
+  const Program program = program_with({{0, "fuse_scale", "all positive", "yes"}, {0, "fuse_scale", "all zero", "no"}});
+  const auto planned = swap_to(program, {3, -4}, true);
+  ASSERT_TRUE(planned.ok()) << planned.status().to_string();
+  ASSERT_EQ(planned->broken.size(), 1u);
+  const BrokenGuard& guard = planned->broken[0];
+  EXPECT_THAT((std::vector{guard.weight, guard.asker, guard.property, guard.before, guard.after}),
+              ElementsAre("w", "fuse_scale", "all positive", "yes", "no"));
+  EXPECT_THAT(planned->changed, ElementsAre(true));
+}
+
+TEST(Guards, PinnedElementsStayWhoeverCouldCompile) {
+  const Program program = program_with({{0, "the user", "pinned", content_hash(floats({1, 2})).hex()}});
+  EXPECT_TRUE(swap_to(program, {1, 2}, true).ok());
+  EXPECT_EQ(swap_to(program, {2, 1}, true).status().code(), Code::GuardViolated);
 }
 
 }  // namespace
