@@ -215,7 +215,8 @@ def test_conditions_that_are_no_conditions():
 
 
 def test_models_without_what_a_model_needs():
-    for data in (b"", b"\x08\x0a", onnx.ModelProto(ir_version=10).SerializeToString()):
+    refused(b"", says="the bytes are empty", place="ONNX")
+    for data in (b"\x08\x0a", onnx.ModelProto(ir_version=10).SerializeToString()):
         refused(data, says="no graph", place="ONNX")
     no_opset = model_of([node("Neg", ["x"], ["y"])], [FLOAT_INPUT], ["y"])
     del no_opset.opset_import[:]

@@ -11,12 +11,13 @@ import pytest
 from . import models
 from .conftest import CANNOT_LOAD, CANNOT_RUN, DONE, FAILED, USAGE
 
-COMMANDS = ["compile", "weights", "run", "verify", "perf", "inspect", "sys"]
+COMMANDS = ["compile", "optimize", "weights", "run", "verify", "perf", "inspect", "sys"]
 
 
 def command_line(command, model):
     return {
         "compile": ["compile", "-m", model],
+        "optimize": ["optimize", "-m", model, "--overwrite"],
         "weights": ["weights", "list", model],
         "run": ["run", model, "--random"],
         "verify": ["verify", model],
@@ -55,7 +56,7 @@ def test_help_of_commands_has_examples(tenon, command):
     [
         ([], "no command"),
         (["rnu"], "did you mean 'run'"),
-        (["dance"], "the commands are compile, weights, run, verify"),
+        (["dance"], "the commands are compile, optimize, weights, run, verify"),
         (["sys", "--frmat", "json"], "did you mean '--format'"),
         (["sys", "--format", "xml"], "one of text, json"),
         (["sys", "--format"], "--format needs a value"),

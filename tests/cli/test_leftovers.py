@@ -169,7 +169,7 @@ def test_a_held_lock_is_named_and_waited_for(program, heads, tmp_path):
     line = [program, "compile", "-m", str(heads[0]), "--output-dir", "out", "--no-validate"]
     process = subprocess.Popen(line, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     message = process.stderr.readline()
-    assert "waiting for the folder 'out'" in message and f"process {os.getpid()} " in message
+    assert "waiting for the folder 'out'" in message and f"locked by process {os.getpid()}\n" in message
     assert process.poll() is None
     os.close(folder)
     _, errors = process.communicate(timeout=60)

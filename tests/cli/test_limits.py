@@ -34,7 +34,7 @@ def test_the_library_knows_every_listed_option(tenon, linear, command):
     "option, message",
     [
         ("memory_limt=1", "did you mean 'memory_limit'"),
-        ("colour=1", "'--option help' lists them"),
+        ("colour=1", "'--option help' lists the keys"),
         ("memory_limit", "KEY=VALUE"),
         ("memory_limit=", "whole number of at least 1"),
         ("memory_limit=0", "whole number of at least 1"),

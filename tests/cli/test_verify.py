@@ -106,7 +106,7 @@ def test_inputs_of_other_types_are_told_apart(tenon, linear, tmp_path, shape, dt
     result = tenon("verify", linear, other)
     assert (result.code, result.out) == (FAILED, "")
     name = "double" if dtype == TensorProto.DOUBLE else "float"
-    told = f"'x' is float[n, 2] in {linear} and {name}[{', '.join(map(str, shape))}] in {other}"
+    told = f"'x' is float[n, 2] in {linear} but {name}[{', '.join(map(str, shape))}] in {other}"
     assert f"the models have different inputs: {told}" in result.err
 
 

@@ -115,7 +115,9 @@ def test_an_attention_bias_covers_past_and_new_keys(rng):
     for shape in ((1, 1), (BATCH, 1), (1, HEADS), (BATCH, HEADS)):
         inputs["attention_bias"] = normal(rng, *shape, LENGTH, 3 + LENGTH)
         compare_with_onnxruntime("MultiHeadAttention", inputs, 3, num_heads=HEADS)
-    for mask in (None, np.ones((BATCH, 3 + LENGTH), np.int32)):
+    padding = np.ones((BATCH, 3 + LENGTH), np.int32)
+    for mask, message in ((None, r", which does not broadcast to \[2, 2, 5, 8\]"),
+                          (padding, " does not match 2 sequences of 5 queries and 8 keys")):
         inputs |= {"attention_bias": np.zeros((1, 1, LENGTH, LENGTH), np.float32), "key_padding_mask": mask}
-        with pytest.raises(Exception, match=r"shape \[1, 1, 5, 5\] does not match"):
+        with pytest.raises(Exception, match=r"shape \[1, 1, 5, 5\]" + message):
             run_tenon("MultiHeadAttention", inputs, num_heads=HEADS)
