@@ -188,8 +188,7 @@ Status GraphExporter::write_group(GroupId id) {
   const std::vector<Written> found = spellings(group_nodes_[id], missing);
   if (as_read && !missing.empty()) {
     // A node without a way back stays as it was read.
-    const GraphNode& first = graph_.node(missing.front());
-    model_.kept.insert(model_.op_text(*graph_.group(first.group).wire, op_def(first.op).name));
+    note_kept(missing);
     return write_as_read(group), Status();
   }
   for (NodeId n : missing)
@@ -283,6 +282,14 @@ Status GraphExporter::write_anew(const GraphNode& node) {
   if (const auto spelling = model_.speller.spell(graph_, node, unread_)) return write(node, *spelling);
   note_inexpressible(node);
   return {};
+}
+
+// Checks of shapes stay with the ONNX node that states them; that is no lack of a form.
+void GraphExporter::note_kept(const std::vector<NodeId>& missing) {
+  const auto it = std::ranges::find_if(missing, [&](NodeId n) { return !graph_.node(n).outputs.empty(); });
+  if (it == missing.end()) return;
+  const GraphNode& first = graph_.node(*it);
+  model_.kept.insert(model_.op_text(*graph_.group(first.group).wire, op_def(first.op).name));
 }
 
 void GraphExporter::note_inexpressible(const GraphNode& node) {

@@ -67,6 +67,7 @@ class GraphExporter {
   // How the nodes are written. One that another's spelling covers is not; `missing` gets those that cannot be.
   std::vector<Written> spellings(const std::vector<NodeId>& nodes, std::vector<NodeId>& missing);
   void cover(const std::vector<NodeId>& nodes, NodeId by, const std::vector<NodeId>& covered, NodeSet& unwritten) const;
+  void note_kept(const std::vector<NodeId>& missing);
   void note_inexpressible(const GraphNode& node);
   bool can_write(const Graph& body) const;
   bool is_defined(ValueId v) const;

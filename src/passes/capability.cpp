@@ -9,12 +9,11 @@ namespace tenon {
 
 namespace {
 
-using enum CapabilityInfo::Default;
-using enum Exactness;
+using Default = CapabilityInfo::Default;
 
 constexpr CapabilityInfo kCapabilities[] = {
 #define CAPABILITY(id, name, group, default_state, exactness, description) \
-  {Capability::id, name, group, default_state, exactness, description},
+  {Capability::id, name, group, Default::default_state, Exactness::exactness, description},
 #include "passes/capabilities.def"
 #undef CAPABILITY
 };
@@ -43,7 +42,7 @@ std::optional<Capability> capability_from_name(std::string_view name) {
 
 CapabilitySet CapabilitySet::defaults() {
   CapabilitySet set;
-  for (const CapabilityInfo& info : kCapabilities) set.set(info.id, info.default_state == On);
+  for (const CapabilityInfo& info : kCapabilities) set.set(info.id, info.default_state == Default::On);
   return set;
 }
 
