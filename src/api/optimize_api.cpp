@@ -29,7 +29,7 @@ tn_status* tn_model_optimize(const tn_model* model, const tn_options* options, c
     reader.integers_by_name("capability", switches);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_ASSIGN_OR_RETURN(const CapabilitySet capabilities, read_capabilities(switches));
-    TN_ASSIGN_OR_RETURN(const OptimizedModel optimized, optimize_model(*model->model, capabilities));
+    TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_model(*model->model, capabilities));
     TN_ASSIGN_OR_RETURN(const std::string bytes, wire::write_model(optimized.exported.model));
     *report = api::copy_text(build::report_of(optimized));
     *data = api::copy_text(bytes);

@@ -2,17 +2,16 @@
 
 #include <chrono>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/file.h"
+#include "build/json.h"
 #include "wire/onnx_write.h"
 
 namespace tenon::build {
 
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 Json changes_json(const ChangeLog& log) {
@@ -88,7 +87,7 @@ class Optimizing {
       if (is_done) return leave("stamp", nodes);
     }
     TN_RETURN_IF_ERROR(import_opened(*model_));
-    TN_ASSIGN_OR_RETURN(const OptimizedModel optimized, optimize_model(*model_, request_.capabilities));
+    TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_model(*model_, request_.capabilities));
     report_["changes"] = changes_json(optimized.log);
     if (!optimized.changed && !request_.force) return leave("no pass changes it", nodes);
     report_["nodes"] = {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}};
@@ -150,14 +149,15 @@ class Optimizing {
 
 Result<std::string> optimize_file(const OptimizeRequest& request) {
   TN_ASSIGN_OR_RETURN(const Json report, Optimizing(request).run());
-  return report.dump();
+  return dump(report);
 }
 
-std::string report_of(const OptimizedModel& optimized) {
-  return Json{{"status", optimized.changed ? "optimized" : "already normalized"},
-              {"nodes", {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}}},
-              {"changes", changes_json(optimized.log)}}
-      .dump();
+std::string report_of(const RewrittenModel& optimized) {
+  Json report;
+  report["status"] = optimized.changed ? "optimized" : "already normalized";
+  report["nodes"] = {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}};
+  report["changes"] = changes_json(optimized.log);
+  return dump(report);
 }
 
 std::string capabilities_json() {
@@ -174,7 +174,7 @@ std::string capabilities_json() {
                     {"description", info.description},
                     {"rules", rules}});
   }
-  return list.dump();
+  return dump(list);
 }
 
 }  // namespace tenon::build

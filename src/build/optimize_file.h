@@ -24,7 +24,7 @@ struct OptimizeRequest {
 Result<std::string> optimize_file(const OptimizeRequest& request);
 
 // What the passes did to a model in memory: {status, nodes, changes} as above.
-std::string report_of(const OptimizedModel& optimized);
+std::string report_of(const RewrittenModel& optimized);
 
 // Every capability: a JSON list of {name, group, default, exact, description, rules}.
 std::string capabilities_json();

@@ -79,8 +79,8 @@ void put_stamp(ExportedModel& exported, const Stamp& stamp) {
 
 }  // namespace
 
-Result<OptimizedModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities) {
-  OptimizedModel optimized;
+Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities) {
+  RewrittenModel optimized;
   Graph graph = model.graph.clone();
   if (capabilities.has(Capability::InlineFunctions)) inline_functions(model, graph, optimized.log);
   const RewriteOptions options{.objection = export_objection(model), .must_descend = true};

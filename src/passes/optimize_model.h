@@ -7,7 +7,7 @@
 namespace tenon {
 
 // An ONNX model after the passes.
-struct OptimizedModel {
+struct RewrittenModel {
   // Whether anything is to be written. False: the file is what the passes would make of it, apart from the stamp.
   bool changed = false;
   ExportedModel exported;  // with the stamp; refers to the imported model
@@ -17,7 +17,7 @@ struct OptimizedModel {
 
 // Takes the model through the passes that are switched on and writes it as ONNX again, in the op versions that it
 // imports. No weight is read.
-Result<OptimizedModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities);
+Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities);
 
 // Whether the stamp in a model says, and rightly, that these passes would change nothing. Looks at the model's messages
 // and small constants only. external: as for fingerprint().
