@@ -64,7 +64,8 @@ SessionOptions SessionRequest::settings_for(std::optional<Hash128> plan_key, Rec
   SessionRequest request;
   request.dims = dims;
   request.keep_values = keep_values;
-  result.recompile = [recompile, request](const ReplacedWeights& replaced) -> Result<RecompiledModel> {
+  result.recompile = [recompile = std::move(recompile),
+                      request](const ReplacedWeights& replaced) -> Result<RecompiledModel> {
     TN_ASSIGN_OR_RETURN(RecompiledModel model, recompile(replaced));
     model.program = request.apply(model.program);
     return model;
