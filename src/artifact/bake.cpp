@@ -152,7 +152,7 @@ class Baker {
     if (record.place == Place::InFile && !place) record.place = Place::Absent;
     record.packed = -1;
     // Where they lie in no file, the layout of the old ones stays known.
-    if (place) lie_in(record, *place);
+    if (place) set_file_place(record, *place);
   }
 
   ChangedImage& result_;
@@ -169,11 +169,11 @@ std::vector<bool> changed_sources(const Program& program, const SwapReport& repo
 
 }  // namespace
 
-Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const SourceOfModel& source_of,
+Result<BakeResult> bake(const std::shared_ptr<const Image>& image, const SourceOfModel& source_of,
                         const SwapOptions& options, const std::shared_ptr<ThreadPool>& pool) {
   const auto& models = image->contents().models;
   auto result = std::make_shared<ChangedImage>(image);
-  BakedImage baked;
+  BakeResult baked;
   SharedSlots shared;
   const auto spare = SpareBuffers::make();
   SwapOptions keep = options;

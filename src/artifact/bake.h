@@ -4,14 +4,14 @@
 
 namespace tenon {
 
-struct BakedImage {
+struct BakeResult {
   std::shared_ptr<const Image> image;
   std::vector<SwapReport> reports;  // by model
 };
 
 // The image with other weights: plans, names and everything else stay as they are, and so does the image it is made
 // from. Needs no session and no compiler.
-Result<BakedImage> bake(const std::shared_ptr<const Image>& image, const SourceOfModel& source_of,
+Result<BakeResult> bake(const std::shared_ptr<const Image>& image, const SourceOfModel& source_of,
                         const SwapOptions& options, const std::shared_ptr<ThreadPool>& pool);
 
 // The image without the weights that can be set: plans, and what they were decided by.

@@ -9,9 +9,9 @@
 #include "artifact/weights_files.h"
 #include "base/confined_folders.h"
 #include "base/folder.h"
-#include "plan/artifact_read.h"
 #include "plan/context_model.h"
 #include "plan/tensor_bytes.h"
+#include "plan/weights_file.h"
 #include "swap/weight_program.h"
 #include "wire/external_data.h"
 #include "wire/onnx_tensor_storage.h"
@@ -44,10 +44,10 @@ Result<Face> read_face(std::string_view bytes, std::shared_ptr<const void> owner
 class OtherFiles {
  public:
   // `path` as for ConfinedFolders::around, or "": only the folder itself.
-  OtherFiles(std::string path, std::string folder, ArtifactOptions options)
+  OtherFiles(std::string path, std::string folder, WeightsFileOptions options)
       : path_(std::move(path)), folder_(std::move(folder)), options_(std::move(options)) {}
 
-  Result<std::shared_ptr<const Artifact>> find(const Hash128& id) {
+  Result<std::shared_ptr<const WeightsFile>> find(const Hash128& id) {
     const std::lock_guard lock(mutex_);
     for (const auto& known : opened_)
       if (known->content_id() == id) return known;
@@ -60,15 +60,15 @@ class OtherFiles {
 
  private:
   std::string path_, folder_;
-  ArtifactOptions options_;
+  WeightsFileOptions options_;
   std::mutex mutex_;
-  std::vector<std::shared_ptr<const Artifact>> opened_;
+  std::vector<std::shared_ptr<const WeightsFile>> opened_;
 };
 
 class FileImage final : public Image {
  public:
-  FileImage(std::string where, std::vector<Face> faces, std::shared_ptr<const Artifact> file, const std::string& folder,
-            const OpenOptions& options)
+  FileImage(std::string where, std::vector<Face> faces, std::shared_ptr<const WeightsFile> file,
+            const std::string& folder, const OpenOptions& options)
       : where_(std::move(where)), faces_(std::move(faces)), file_(std::move(file)),
         others_(faces_[0].path, folder, {options.map, options.verify_weights, family_facts}), folders_{folder} {
     folders_.insert(folders_.end(), options.source_dirs.begin(), options.source_dirs.end());
@@ -157,7 +157,7 @@ class FileImage final : public Image {
 
   std::string where_;
   std::vector<Face> faces_;
-  std::shared_ptr<const Artifact> file_;
+  std::shared_ptr<const WeightsFile> file_;
   mutable OtherFiles others_;
   mutable std::mutex source_files_mutex_;
   mutable std::map<std::pair<std::string, std::string>, std::shared_ptr<wire::FolderExternalData>> source_files_;
@@ -165,20 +165,20 @@ class FileImage final : public Image {
   SelectedContents selected_;
 };
 
-ArtifactOptions artifact_options(const OpenOptions& options) {
+WeightsFileOptions artifact_options(const OpenOptions& options) {
   return {options.map, options.verify_weights, family_facts};
 }
 
-Result<std::shared_ptr<const Artifact>> open_weights(const Face& face, const OpenOptions& options) {
+Result<std::shared_ptr<const WeightsFile>> open_weights(const Face& face, const OpenOptions& options) {
   if (face.context.embedded)
-    return Artifact::from_memory(face.context.payload, face.owner, face.path.empty() ? "memory" : face.path,
-                                 artifact_options(options));
+    return WeightsFile::from_memory(face.context.payload, face.owner, face.path.empty() ? "memory" : face.path,
+                                    artifact_options(options));
   TN_ASSIGN_OR_RETURN(const auto folders,
                       face.path.empty() ? ConfinedFolders::at(face.folder) : ConfinedFolders::around(face.path));
   auto file = folders.open(face.context.file_name);
   if (!file.ok()) return std::move(file).status().in(fmt::format("the weights file '{}'", face.context.file_name));
-  TN_ASSIGN_OR_RETURN(auto weights, Artifact::open(*file, face.folder + "/" + std::string(face.context.file_name),
-                                                   artifact_options(options)));
+  TN_ASSIGN_OR_RETURN(auto weights, WeightsFile::open(*file, face.folder + "/" + std::string(face.context.file_name),
+                                                      artifact_options(options)));
   if (weights->content_id() != face.context.content_id)
     return error(Code::Incompatible,
                  "the weights file '{}' is not the one the model was compiled with; compile the model again",
@@ -186,7 +186,7 @@ Result<std::shared_ptr<const Artifact>> open_weights(const Face& face, const Ope
   return weights;
 }
 
-Result<std::shared_ptr<const Image>> make_image(std::vector<Face> faces, std::shared_ptr<const Artifact> weights,
+Result<std::shared_ptr<const Image>> make_image(std::vector<Face> faces, std::shared_ptr<const WeightsFile> weights,
                                                 const std::string& folder, const OpenOptions& options) {
   std::string where = faces[0].path.empty() ? "memory" : faces[0].path;
   auto image = std::make_shared<FileImage>(std::move(where), std::move(faces), std::move(weights), folder, options);

@@ -40,7 +40,7 @@ Status not_kept(const SourceRecord& record) {
   return error(Code::NotFound, "the values of the source '{}' were not kept", record.info.name);
 }
 
-void lie_in(SourceRecord& record, const FilePlace& place) {
+void set_file_place(SourceRecord& record, const FilePlace& place) {
   record.file = place.file;
   record.file_offset = place.offset;
   record.file_bytes = place.bytes;

@@ -42,7 +42,7 @@ class Image {
 
 // Says in the words of an image that the bytes of a source are not there.
 Status not_kept(const SourceRecord& record);
-void lie_in(SourceRecord& record, const FilePlace& place);
+void set_file_place(SourceRecord& record, const FilePlace& place);
 // Where the weights of a model lay in files.
 std::shared_ptr<const SourceLayout> source_layout(const ArtifactContents& contents, const ModelRecord& model);
 // The weights of a model as they are now.

@@ -16,7 +16,7 @@
 #include "base/file_kind.h"
 #include "base/folder.h"
 #include "base/messages.h"
-#include "plan/artifact_read.h"
+#include "plan/weights_file.h"
 
 namespace tenon {
 
@@ -135,7 +135,7 @@ bool remove_unneeded(const std::string& folder, const std::vector<std::string>& 
   std::erase_if(surplus, [&](const std::string& name) {
     // Only what is surely ours, and no link.
     return (needed.ok() && needed->contains(name)) || !check_replaceable(folder + "/" + name).ok() ||
-           !Artifact::open(folder + "/" + name).ok();
+           !WeightsFile::open(folder + "/" + name).ok();
   });
   if (!needed.ok() && !surplus.empty()) {
     tell(fmt::format("'{}' stays in '{}' because another file there may need it and cannot be read: {}",

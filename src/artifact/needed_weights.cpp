@@ -2,8 +2,8 @@
 
 #include "artifact/weights_files.h"
 #include "base/folder.h"
-#include "plan/artifact_read.h"
 #include "plan/context_references.h"
+#include "plan/weights_file.h"
 
 namespace tenon {
 
@@ -29,7 +29,7 @@ Result<std::set<std::string>> files_referred_to(const std::string& folder, const
                                                 const std::vector<std::string>& names) {
   std::set<std::string> files;
   if (!exists(folder + "/" + weights)) return files;
-  TN_ASSIGN_OR_RETURN(const auto file, Artifact::open(folder + "/" + weights));
+  TN_ASSIGN_OR_RETURN(const auto file, WeightsFile::open(folder + "/" + weights));
   std::set<Hash128> ids;
   for (const PackedRecord& record : file->contents().packed)
     if (record.file != Hash128()) ids.insert(record.file);

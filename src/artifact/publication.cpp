@@ -12,8 +12,8 @@
 
 #include "artifact/leftovers.h"
 #include "base/file_kind.h"
-#include "plan/artifact_read.h"
 #include "plan/context_model.h"
+#include "plan/weights_file.h"
 #include "wire/onnx_write.h"
 
 namespace tenon {
@@ -24,7 +24,7 @@ namespace {
 Status check_weights_name(const std::string& path, const Hash128& content_id, bool overwrite) {
   if (!exists(path)) return {};
   TN_RETURN_IF_ERROR(check_replaceable(path));
-  const auto other = Artifact::open(path);
+  const auto other = WeightsFile::open(path);
   if (other.ok() && (*other)->content_id() == content_id) return {};
   // Eight digits may be those of another file too, which somebody may need.
   if (other.ok() && (*other)->content_id().hex().substr(0, 8) == content_id.hex().substr(0, 8))

@@ -18,8 +18,8 @@ std::optional<Hash128> id_of(const FileHandle& file, const std::string& name) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Artifact>> find_weights_file(const ConfinedFolders& folders, const std::string& where,
-                                                          const Hash128& id, const ArtifactOptions& options) {
+Result<std::shared_ptr<const WeightsFile>> find_weights_file(const ConfinedFolders& folders, const std::string& where,
+                                                             const Hash128& id, const WeightsFileOptions& options) {
   const std::string ending = "-" + id.hex().substr(0, 8) + ".bin";
   const auto is_named_so = [&](const std::string& name) { return name.ends_with(ending); };
   TN_ASSIGN_OR_RETURN(auto names, folders.names());
@@ -35,7 +35,7 @@ Result<std::shared_ptr<const Artifact>> find_weights_file(const ConfinedFolders&
       if (is_named_so(name)) reasons += fmt::format("; '{}' is a different file", name);
       continue;
     }
-    auto found = Artifact::open(*file, where + "/" + name, options);
+    auto found = WeightsFile::open(*file, where + "/" + name, options);
     if (found.ok()) return found;
     reasons += "; " + found.status().to_string();
   }

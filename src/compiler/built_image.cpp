@@ -162,7 +162,7 @@ class BuiltImage final : public Image {
     record.content = content;
     const Constant& constant = models_[model].compiled.sources[id];
     record.place = fixed ? SourceRecord::Place::Embedded : place_of_open(info, constant.place.has_value());
-    if (constant.place) lie_in(record, *constant.place);
+    if (constant.place) set_file_place(record, *constant.place);
     const auto key =
         std::make_tuple(info.name, info.dtype, info.dims, content, record.place, record.file, record.file_offset);
     const auto [it, is_new] = sources_by_key_.emplace(key, static_cast<int32_t>(contents_.sources.size()));

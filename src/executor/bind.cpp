@@ -294,12 +294,12 @@ class SegmentBinder {
       if (step.inputs[i] != kNoValue && !numbers(views.inputs[i])) return PlacedStep::Kind::General;
     for (const PlacedValue& p : placed.outputs)
       if (p.place != Place::Arena && p.place != Place::Output) return PlacedStep::Kind::General;
-    return is_huge_nothing(views, placed) ? PlacedStep::Kind::Nothing : PlacedStep::Kind::Plain;
+    return is_empty_with_huge_extents(views, placed) ? PlacedStep::Kind::Nothing : PlacedStep::Kind::Plain;
   }
 
   // True when all results are empty and come from extents that only an empty tensor can have: loops over the others of
   // its axes would not end.
-  static bool is_huge_nothing(const StepViews& views, const PlacedStep& placed) {
+  static bool is_empty_with_huge_extents(const StepViews& views, const PlacedStep& placed) {
     constexpr double kMostLoops = 1e10;
     for (const PlacedValue& p : placed.outputs)
       if (count_of(p.dims) != 0) return false;

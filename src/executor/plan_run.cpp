@@ -149,7 +149,7 @@ void PlanRun::clear() {
 }
 
 // A value that outlives its place: values that somebody owns are shared, lent memory and views into an arena copied.
-Result<Value> PlanRun::own(PlanValueId v) {
+Result<Value> PlanRun::lasting_copy(PlanValueId v) {
   const Cell& c = cell(v);
   const auto has_owner = [](const Value& value) { return !value.tensor() || value.tensor()->owner(); };
   if (const Value* value = c.value(); value && has_owner(*value)) return *value;
@@ -409,7 +409,7 @@ Status PlanRun::collect_outputs(std::span<Value> results) {
 
 Result<Value> PlanRun::output_value(size_t index) {
   const PlanValueId v = plan_.outputs[index];
-  if (index >= targets_.size() || !targets_[index]) return own(v);
+  if (index >= targets_.size() || !targets_[index]) return lasting_copy(v);
   const TensorView &view = cell(v).view, &target = *targets_[index];
   if (view.dtype != target.dtype || !std::ranges::equal(view.dims, target.dims))
     return invalid_argument("the output is {}{}, but the buffer given for it is {}{}", dtype_name(view.dtype),

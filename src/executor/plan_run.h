@@ -48,7 +48,7 @@ class PlanRun {
   void fill_slots();
   // Lets go of what the run held.
   void clear();
-  Result<Value> own(PlanValueId v);
+  Result<Value> lasting_copy(PlanValueId v);
 
   bool has_types_of(std::span<const Value* const> inputs, PlanRun* outer, bool by_class) const;
   Result<BoundSegment*> segment_at(size_t position, size_t start);

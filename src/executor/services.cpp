@@ -38,7 +38,7 @@ void RunServices::set_output(size_t i, Value value) {
 
 Result<Value> RunServices::take_input(size_t i) {
   if (i >= step().inputs.size() || step().inputs[i] == kNoValue) return invalid_model("input {} is missing", i);
-  return run_.own(step().inputs[i]);
+  return run_.lasting_copy(step().inputs[i]);
 }
 
 Result<std::vector<Value>> RunServices::run_body(size_t body, std::vector<Value> inputs) {

@@ -122,7 +122,7 @@ class SlotMaker {
     for (size_t i = 0; i < entry.sources.size(); ++i)
       if (!watched[i] && !tools_.weights.is_source(slot)) look_at(entry.sources[i], *inputs[i].tensor(), pool);
     if (tools_.weights.is_source(slot)) {
-      TN_ASSIGN_OR_RETURN(snapshot_.slots[slot], own(entry.sources[0], *inputs[0].tensor(), pool));
+      TN_ASSIGN_OR_RETURN(snapshot_.slots[slot], lasting_copy(entry.sources[0], *inputs[0].tensor(), pool));
       return {};
     }
     TN_ASSIGN_OR_RETURN(Tensor memory, tools_.spare.take(tools_.weights.dtype(slot), tools_.weights.dims(slot)));
@@ -150,7 +150,7 @@ class SlotMaker {
   }
 
   // The tensor itself when nobody can change it any more, else a copy.
-  Result<Tensor> own(int32_t source, const Tensor& tensor, ThreadPool* pool) {
+  Result<Tensor> lasting_copy(int32_t source, const Tensor& tensor, ThreadPool* pool) {
     if (tensor.dtype() == DType::String) return Tensor::of<std::string>(tensor.dims(), tensor.as<std::string>());
     if (lasting_ && tensor.owner()) {
       look_at(source, tensor, pool);
@@ -208,8 +208,8 @@ class SlotMaker {
 
 // What a later swap can read again: files always, the caller's tensors only as copies of their own. A slot that is its
 // source serves as well.
-Status settle_sources(const Program& program, WeightSnapshot& snapshot, const std::vector<bool>& changed,
-                      bool keep_copies) {
+Status resolve_sources(const Program& program, WeightSnapshot& snapshot, const std::vector<bool>& changed,
+                       bool keep_copies) {
   for (size_t i = 0; i < changed.size(); ++i)
     if (changed[i] && !keep_copies) snapshot.sources[i] = nullptr;
   std::vector<bool> is_slot(changed.size(), false);
@@ -300,7 +300,7 @@ Result<NewWeights> make_new_weights(const SwapTools& tools, const WeightSnapshot
     if (!std::ranges::binary_search(report.open, name)) report.kept.push_back(name);
   report.ignored = std::move(planned.ignored);
   report.warnings = differing_attributes(program, *next, *source);
-  if (!lasting) TN_RETURN_IF_ERROR(settle_sources(program, *next, planned.changed, options.keep_sources));
+  if (!lasting) TN_RETURN_IF_ERROR(resolve_sources(program, *next, planned.changed, options.keep_sources));
   result.snapshot = std::move(next);
   report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return result;

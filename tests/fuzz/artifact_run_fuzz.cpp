@@ -7,9 +7,9 @@
 #include "artifact/write_image.h"
 #include "artifact_mutation.h"
 #include "base/hash.h"
-#include "plan/artifact_read.h"
 #include "plan/context_model.h"
 #include "plan/keys.h"
+#include "plan/weights_file.h"
 #include "runtime/api/artifact_handles.h"
 #include "stop_watch.h"
 #include "tenon/tenon.h"
@@ -122,7 +122,7 @@ void use(const tn_artifact* artifact, const std::vector<ValueHandle>& inputs, co
     const ArtifactHandle handle(baked);
     StringSink sink;
     // What is written is read again, with the checks that anybody's file meets.
-    if (write_image(*baked->image, sink, {}).ok()) (void)Artifact::from_memory(sink.take(), nullptr, "baked");
+    if (write_image(*baked->image, sink, {}).ok()) (void)WeightsFile::from_memory(sink.take(), nullptr, "baked");
     tn_session* session = nullptr;
     if (succeeded(tn_artifact_session(nullptr, baked, 0, limits.get(), &session))) {
       const SessionHandle owned(session);
@@ -168,7 +168,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   StringSink sink;
   if (!write_image(*compiled->image, sink, {}).ok()) return 0;
   const std::string file = sink.take();
-  const auto original = Artifact::from_memory(file, nullptr, "original");
+  const auto original = WeightsFile::from_memory(file, nullptr, "original");
   require(original.ok(), "what was written can be read");
   const SourceHandle weights = weights_of(*compiled->image);
   for (int mutant = 0; mutant < kMutants; ++mutant) {

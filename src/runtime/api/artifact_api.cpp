@@ -105,7 +105,7 @@ tn_status* tn_artifact_bake(tn_context* context, const tn_artifact* artifact, co
     if (!artifact || !source || !baked) return invalid_argument("artifact, source and baked must not be NULL");
     TN_ASSIGN_OR_RETURN(const SwapOptions swap, api::read_swap_options(options, false));
     const auto source_of = [&](const WeightSnapshot& current) { return api::weight_source(*source, current.layout); };
-    TN_ASSIGN_OR_RETURN(BakedImage made, bake(artifact->image, source_of, swap, api::context_pool(context)));
+    TN_ASSIGN_OR_RETURN(BakeResult made, bake(artifact->image, source_of, swap, api::context_pool(context)));
     if (report) *report = api::copy_text(api::reports_json(made.reports, true));
     *baked = new tn_artifact{std::move(made.image)};
     return {};

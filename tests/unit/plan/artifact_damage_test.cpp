@@ -29,7 +29,7 @@ void seal(std::string& bytes, ArtifactFrame frame) {
 }
 
 // Everything a user of the artifact does.
-void use(const Artifact& artifact) {
+void use(const WeightsFile& artifact) {
   (void)artifact.verify();
   for (size_t i = 0; i < artifact.contents().packed.size(); ++i) (void)artifact.packed(i);
   for (size_t i = 0; i < artifact.contents().sources.size(); ++i) (void)artifact.source(i);

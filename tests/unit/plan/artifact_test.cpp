@@ -7,7 +7,7 @@
 namespace tenon {
 namespace {
 
-std::shared_ptr<const Artifact> opened(const std::string& bytes) {
+std::shared_ptr<const WeightsFile> opened(const std::string& bytes) {
   auto artifact = open_bytes(bytes);
   EXPECT_TRUE(artifact.ok()) << artifact.status().to_string();
   return artifact.ok() ? std::move(artifact).value() : nullptr;
@@ -18,7 +18,7 @@ std::string text_of(const Tensor& tensor) {
   return std::string(stored_bytes(tensor, scratch));
 }
 
-TEST(Artifact, ReadsBackWhatWasWritten) {
+TEST(WeightsFile, ReadsBackWhatWasWritten) {
   SampleArtifact sample = sample_artifact();
   StringSink sink;
   const auto written = write_artifact(sample.contents, sample.bytes(), sink);
@@ -52,7 +52,7 @@ TEST(Artifact, ReadsBackWhatWasWritten) {
   EXPECT_TRUE(artifact->verify().ok()) << artifact->verify().to_string();
 }
 
-TEST(Artifact, HandsOutTensors) {
+TEST(WeightsFile, HandsOutTensors) {
   SampleArtifact sample = sample_artifact();
   auto artifact = opened(sample.write());
   ASSERT_TRUE(artifact);
@@ -73,7 +73,7 @@ TEST(Artifact, HandsOutTensors) {
   for (size_t i = 0; i < 4; ++i) EXPECT_EQ(text_of(tensors[i]), text_of(sample.packed[i])) << i;
 }
 
-TEST(Artifact, SameContentsGiveTheSameBytes) {
+TEST(WeightsFile, SameContentsGiveTheSameBytes) {
   const std::string bytes = sample_artifact().write();
   EXPECT_EQ(sample_artifact().write(), bytes);
   // Also from what was read, whose places and hashes are filled in.
@@ -82,7 +82,7 @@ TEST(Artifact, SameContentsGiveTheSameBytes) {
   EXPECT_EQ(again.write(), bytes);
 }
 
-TEST(Artifact, WithoutTheDebugMapOnlyNamesAreMissing) {
+TEST(WeightsFile, WithoutTheDebugMapOnlyNamesAreMissing) {
   SampleArtifact sample = sample_artifact();
   const std::string bytes = sample.write(), stripped = sample.write({.debug_map = false});
   EXPECT_LT(stripped.size(), bytes.size());
@@ -97,7 +97,7 @@ TEST(Artifact, WithoutTheDebugMapOnlyNamesAreMissing) {
   EXPECT_TRUE(bare->verify().ok());
 }
 
-TEST(Artifact, LiesAsDescribed) {
+TEST(WeightsFile, LiesAsDescribed) {
   const std::string bytes = sample_artifact().write();
   const auto artifact = opened(bytes);
   ASSERT_TRUE(artifact);
@@ -108,7 +108,7 @@ TEST(Artifact, LiesAsDescribed) {
   EXPECT_GE(artifact->frame().file_bytes() - artifact->frame().at(Section::Embedded).end(), 64);
 }
 
-TEST(Artifact, EqualContentIsStoredOnce) {
+TEST(WeightsFile, EqualContentIsStoredOnce) {
   SampleArtifact sample = sample_artifact();
   const std::string before = sample.write();
   sample.packed[2] = sample.packed[1];
@@ -120,7 +120,7 @@ TEST(Artifact, EqualContentIsStoredOnce) {
   EXPECT_TRUE(artifact->verify().ok());
 }
 
-TEST(Artifact, HoldsTensorsWithoutElements) {
+TEST(WeightsFile, HoldsTensorsWithoutElements) {
   Program program;
   program.sources = {{"nothing", DType::Float32, {0, 3}}, {"no words", DType::String, {0}}};
   program.weight_program = {{0, {0}, nullptr, ""}, {1, {1}, nullptr, ""}};
@@ -140,31 +140,31 @@ TEST(Artifact, HoldsTensorsWithoutElements) {
   EXPECT_EQ(artifact->packed(1)->size(), 0);
 }
 
-TEST(Artifact, AnEmptyOneIsValid) {
+TEST(WeightsFile, AnEmptyOneIsValid) {
   const auto artifact = opened(SampleArtifact().write());
   ASSERT_TRUE(artifact);
   EXPECT_TRUE(artifact->verify().ok());
 }
 
-TEST(Artifact, IsMappedFromAFile) {
+TEST(WeightsFile, IsMappedFromAFile) {
   TemporaryFolder folder;
   SampleArtifact sample = sample_artifact();
   const auto written = write_artifact_file(sample.contents, sample.bytes(), folder / "w.bin");
   ASSERT_TRUE(written.ok()) << written.status().to_string();
   EXPECT_EQ(folder.read("w.bin"), sample.write());
   for (const bool map : {true, false}) {
-    const auto artifact = Artifact::open(folder / "w.bin", {.map = map, .verify_weights = true});
+    const auto artifact = WeightsFile::open(folder / "w.bin", {.map = map, .verify_weights = true});
     ASSERT_TRUE(artifact.ok()) << artifact.status().to_string();
     EXPECT_EQ((*artifact)->content_id(), written->content_id);
     EXPECT_EQ(text_of((*artifact)->packed(1).value()), text_of(sample.packed[1]));
   }
-  EXPECT_EQ(Artifact::open(folder / "missing.bin").status().code(), Code::NotFound);
+  EXPECT_EQ(WeightsFile::open(folder / "missing.bin").status().code(), Code::NotFound);
   // An existing file is never written over, and stays.
   EXPECT_FALSE(write_artifact_file(sample.contents, sample.bytes(), folder / "w.bin").ok());
   EXPECT_EQ(folder.read("w.bin"), sample.write());
 }
 
-TEST(Artifact, AFailedWriteLeavesNoFile) {
+TEST(WeightsFile, AFailedWriteLeavesNoFile) {
   TemporaryFolder folder;
   SampleArtifact sample = sample_artifact();
   ArtifactBytes bytes = sample.bytes();
@@ -175,7 +175,7 @@ TEST(Artifact, AFailedWriteLeavesNoFile) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(Artifact, TheWriterRefusesWhatAReaderWould) {
+TEST(WeightsFile, TheWriterRefusesWhatAReaderWould) {
   const auto refused = [](void (*change)(SampleArtifact&)) {
     SampleArtifact sample = sample_artifact();
     change(sample);
@@ -193,7 +193,7 @@ TEST(Artifact, TheWriterRefusesWhatAReaderWould) {
   EXPECT_FALSE(refused([](SampleArtifact& s) { s.contents.models[1].name = "prefill"; }).ok());
 }
 
-TEST(Artifact, FindsItsModelsByPlanAndName) {
+TEST(WeightsFile, FindsItsModelsByPlanAndName) {
   const auto artifact = opened(sample_artifact().write());
   ASSERT_TRUE(artifact);
   const Hash128 key = plan_key(sample_program());
@@ -206,7 +206,7 @@ TEST(Artifact, FindsItsModelsByPlanAndName) {
 }
 
 // A fine-tune: the tensors that did not change stay in the file of the base.
-TEST(Artifact, RefersToTensorsOfAnotherFile) {
+TEST(WeightsFile, RefersToTensorsOfAnotherFile) {
   SampleArtifact base = sample_artifact(), tuned = sample_artifact();
   StringSink sink;
   const auto written = write_artifact(base.contents, base.bytes(), sink);
@@ -219,7 +219,7 @@ TEST(Artifact, RefersToTensorsOfAnotherFile) {
   const std::string bytes = tuned.write();
   const auto artifact = opened(bytes);
   ASSERT_TRUE(artifact && base_artifact);
-  const FindArtifact find = [&](const Hash128& id) -> Result<std::shared_ptr<const Artifact>> {
+  const FindWeightsFile find = [&](const Hash128& id) -> Result<std::shared_ptr<const WeightsFile>> {
     EXPECT_EQ(id, base_artifact->content_id());
     return base_artifact;
   };
@@ -229,7 +229,7 @@ TEST(Artifact, RefersToTensorsOfAnotherFile) {
   EXPECT_TRUE(artifact->verify().ok());
   EXPECT_TRUE(artifact->verify(find).ok()) << artifact->verify(find).to_string();
   EXPECT_EQ(artifact->packed(0).status().code(), Code::NotFound);
-  const FindArtifact wrong = [&](const Hash128&) -> Result<std::shared_ptr<const Artifact>> { return artifact; };
+  const FindWeightsFile wrong = [&](const Hash128&) -> Result<std::shared_ptr<const WeightsFile>> { return artifact; };
   EXPECT_EQ(artifact->packed(0, wrong).status().code(), Code::NotFound);
   EXPECT_FALSE(artifact->verify(wrong).ok());
 
@@ -240,13 +240,13 @@ TEST(Artifact, RefersToTensorsOfAnotherFile) {
   EXPECT_EQ(stale->packed(0, find).status().code(), Code::InvalidModel);
 }
 
-TEST(Artifact, AlignedMemoryIsNotCopied) {
+TEST(WeightsFile, AlignedMemoryIsNotCopied) {
   const std::string bytes = sample_artifact().write();
   auto buffer = Buffer::allocate(static_cast<int64_t>(bytes.size()) + 1, nullptr).value();
   for (const size_t shift : {0u, 1u}) {
     char* start = reinterpret_cast<char*>(buffer->data()) + shift;
     std::copy(bytes.begin(), bytes.end(), start);
-    const auto artifact = Artifact::from_memory({start, bytes.size()}, buffer, "embedded");
+    const auto artifact = WeightsFile::from_memory({start, bytes.size()}, buffer, "embedded");
     ASSERT_TRUE(artifact.ok()) << artifact.status().to_string();
     const auto* data = static_cast<const char*>((*artifact)->packed(0)->data());
     EXPECT_EQ(data >= start && data < start + bytes.size(), shift == 0);

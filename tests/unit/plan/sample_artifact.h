@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "plan/artifact_read.h"
 #include "plan/artifact_write.h"
 #include "plan/keys.h"
 #include "plan/tensor_bytes.h"
+#include "plan/weights_file.h"
 #include "unit/plan/sample_program.h"
 
 namespace tenon {
@@ -79,8 +79,9 @@ inline SampleArtifact sample_artifact() {
   return sample;
 }
 
-inline Result<std::shared_ptr<const Artifact>> open_bytes(std::string_view bytes, const ArtifactOptions& options = {}) {
-  return Artifact::from_memory(bytes, nullptr, "sample", options);
+inline Result<std::shared_ptr<const WeightsFile>> open_bytes(std::string_view bytes,
+                                                             const WeightsFileOptions& options = {}) {
+  return WeightsFile::from_memory(bytes, nullptr, "sample", options);
 }
 
 }  // namespace tenon

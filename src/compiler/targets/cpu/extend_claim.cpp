@@ -36,7 +36,7 @@ void add(Patch& patch, Claim& claim, ValueId term) {
   claim.bias = claim.bias == kNone ? term : patch.op(OpId::Add, {claim.bias, term});
 }
 
-bool take_normalization(Patch& patch, Claim& claim, const GraphNode& node) {
+bool absorb_normalization(Patch& patch, Claim& claim, const GraphNode& node) {
   const auto& p = node.params.get<BatchNormalizationParams>();
   const bool channels_second = claim.rank && claim.channel_from_end + 1 == static_cast<int>(*claim.rank);
   if (p.training_mode || !channels_second) return false;
@@ -62,7 +62,7 @@ bool take_normalization(Patch& patch, Claim& claim, const GraphNode& node) {
   return true;
 }
 
-bool take_arithmetic(Patch& patch, Claim& claim, const GraphNode& node) {
+bool absorb_arithmetic(Patch& patch, Claim& claim, const GraphNode& node) {
   const bool first = node.inputs[0] == claim.result;
   const ValueId other = channel_values(patch, claim, node.inputs[first ? 1 : 0]);
   if (other == kNone) return false;
@@ -145,9 +145,9 @@ std::optional<FusedActivation> activation_of(Patch& patch, Claim& claim, const G
 
 bool is_arithmetic(OpId op) { return op == OpId::Mul || op == OpId::Add || op == OpId::Sub || op == OpId::Div; }
 
-bool take(Patch& patch, Claim& claim, const GraphNode& node) {
-  if (node.op == OpId::BatchNormalization) return take_normalization(patch, claim, node);
-  if (is_arithmetic(node.op)) return take_arithmetic(patch, claim, node);
+bool absorb_into_claim(Patch& patch, Claim& claim, const GraphNode& node) {
+  if (node.op == OpId::BatchNormalization) return absorb_normalization(patch, claim, node);
+  if (is_arithmetic(node.op)) return absorb_arithmetic(patch, claim, node);
   if (!claim.takes_activation) return false;
   const auto activation = activation_of(patch, claim, node);
   if (activation) claim.activation = *activation;
@@ -162,7 +162,7 @@ void extend_claim(Patch& patch, Claim& claim) {
     if (next == kNone) return;
     const GraphNode& node = patch.graph().node(next);
     const bool one_result = !node.outputs.empty() && node.outputs[0] != kNone && node.bodies.empty();
-    if (!one_result || node.inputs[0] == kNone || !take(patch, claim, node)) return;
+    if (!one_result || node.inputs[0] == kNone || !absorb_into_claim(patch, claim, node)) return;
     claim.nodes.push_back(next);
     claim.result = node.outputs[0];
   }

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "plan/artifact_read.h"
 #include "plan/keys.h"
 #include "plan/tensor_bytes.h"
+#include "plan/weights_file.h"
 
 namespace tenon {
 
@@ -39,12 +39,12 @@ Status verify_entries(std::string_view file, const ArtifactFrame& frame, Section
 
 }  // namespace
 
-Status Artifact::verify(const FindArtifact& find) const {
+Status WeightsFile::verify(const FindWeightsFile& find) const {
   Status status = verify_all(find);
   return status.ok() ? std::move(status) : std::move(status).in("'" + name_ + "'");
 }
 
-Status Artifact::verify_all(const FindArtifact& find) const {
+Status WeightsFile::verify_all(const FindWeightsFile& find) const {
   TN_RETURN_IF_ERROR(read_frame(bytes_).status());
   std::vector<Entry> packed, embedded;
   for (const PackedRecord& record : contents_.packed)
@@ -66,7 +66,7 @@ Status Artifact::verify_all(const FindArtifact& find) const {
   return verify_keys();
 }
 
-Status Artifact::verify_keys() const {
+Status WeightsFile::verify_keys() const {
   for (const ModelRecord& model : contents_.models) {
     std::vector<Hash128> contents;
     for (const int32_t source : model.sources)

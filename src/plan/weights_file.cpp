@@ -1,4 +1,4 @@
-#include "plan/artifact_read.h"
+#include "plan/weights_file.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,13 +22,14 @@ Result<std::shared_ptr<Buffer>> copy_of(std::string_view bytes) {
 
 }  // namespace
 
-Result<std::shared_ptr<const Artifact>> Artifact::open(const std::string& path, const ArtifactOptions& options) {
+Result<std::shared_ptr<const WeightsFile>> WeightsFile::open(const std::string& path,
+                                                             const WeightsFileOptions& options) {
   TN_ASSIGN_OR_RETURN(const FileHandle file, open_for_reading(path));
   return open(file, path, options);
 }
 
-Result<std::shared_ptr<const Artifact>> Artifact::open(const FileHandle& file, const std::string& name,
-                                                       const ArtifactOptions& options) {
+Result<std::shared_ptr<const WeightsFile>> WeightsFile::open(const FileHandle& file, const std::string& name,
+                                                             const WeightsFileOptions& options) {
   if (options.map) {
     TN_ASSIGN_OR_RETURN(auto mapping, MappedFile::map(file, name));
     return make(mapping->view(), mapping, name, options);
@@ -38,17 +39,20 @@ Result<std::shared_ptr<const Artifact>> Artifact::open(const FileHandle& file, c
   return make(view_of(*buffer), buffer, name, options);
 }
 
-Result<std::shared_ptr<const Artifact>> Artifact::from_memory(std::string_view bytes, std::shared_ptr<const void> owner,
-                                                              const std::string& name, const ArtifactOptions& options) {
+Result<std::shared_ptr<const WeightsFile>> WeightsFile::from_memory(std::string_view bytes,
+                                                                    std::shared_ptr<const void> owner,
+                                                                    const std::string& name,
+                                                                    const WeightsFileOptions& options) {
   if (owner && reinterpret_cast<uintptr_t>(bytes.data()) % kEntryAlignment == 0)
     return make(bytes, std::move(owner), name, options);
   TN_ASSIGN_OR_RETURN(auto buffer, copy_of(bytes));
   return make(view_of(*buffer), buffer, name, options);
 }
 
-Result<std::shared_ptr<const Artifact>> Artifact::make(std::string_view bytes, std::shared_ptr<const void> owner,
-                                                       const std::string& name, const ArtifactOptions& options) {
-  std::shared_ptr<Artifact> artifact(new Artifact(bytes, std::move(owner), name));
+Result<std::shared_ptr<const WeightsFile>> WeightsFile::make(std::string_view bytes, std::shared_ptr<const void> owner,
+                                                             const std::string& name,
+                                                             const WeightsFileOptions& options) {
+  std::shared_ptr<WeightsFile> artifact(new WeightsFile(bytes, std::move(owner), name));
   const auto read = [&]() -> Status {
     TN_ASSIGN_OR_RETURN(artifact->frame_, read_frame(bytes));
     TN_ASSIGN_OR_RETURN(artifact->contents_, records_from_bytes(bytes, artifact->frame_, options.family_facts));
@@ -61,10 +65,10 @@ Result<std::shared_ptr<const Artifact>> Artifact::make(std::string_view bytes, s
     if (packed[i].file == Hash128()) artifact->by_offset_.push_back(static_cast<int32_t>(i));
   std::ranges::sort(artifact->by_offset_, {}, [&](int32_t i) { return packed[static_cast<size_t>(i)].offset; });
   if (options.verify_weights) TN_RETURN_IF_ERROR(artifact->verify());
-  return std::shared_ptr<const Artifact>(std::move(artifact));
+  return std::shared_ptr<const WeightsFile>(std::move(artifact));
 }
 
-Result<size_t> Artifact::find_model(const Hash128& plan_key, std::string_view name) const {
+Result<size_t> WeightsFile::find_model(const Hash128& plan_key, std::string_view name) const {
   const std::vector<ModelRecord>& models = contents_.models;
   std::optional<size_t> first;
   bool same_weights = true;
@@ -83,8 +87,8 @@ Result<size_t> Artifact::find_model(const Hash128& plan_key, std::string_view na
                plan_key.hex());
 }
 
-Result<std::shared_ptr<const Artifact>> Artifact::holder_of(const PackedRecord& record,
-                                                            const FindArtifact& find) const {
+Result<std::shared_ptr<const WeightsFile>> WeightsFile::holder_of(const PackedRecord& record,
+                                                                  const FindWeightsFile& find) const {
   if (!find)
     return error(Code::NotFound, "its bytes are in the weights file {}, which was not opened", record.file.hex());
   TN_ASSIGN_OR_RETURN(auto holder, find(record.file));
@@ -99,14 +103,14 @@ Result<std::shared_ptr<const Artifact>> Artifact::holder_of(const PackedRecord& 
   return invalid_model("the weights file '{}' has no matching tensor at offset {}", holder->name_, record.offset);
 }
 
-Result<Tensor> Artifact::packed(size_t index, const FindArtifact& find) const {
+Result<Tensor> WeightsFile::packed(size_t index, const FindWeightsFile& find) const {
   const PackedRecord& record = contents_.packed[index];
   const auto tensor = [&]() -> Result<Tensor> {
-    std::shared_ptr<const Artifact> holder;
+    std::shared_ptr<const WeightsFile> holder;
     if (record.file != Hash128()) {
       TN_ASSIGN_OR_RETURN(holder, holder_of(record, find));
     }
-    const Artifact& from = holder ? *holder : *this;
+    const WeightsFile& from = holder ? *holder : *this;
     return tensor_from_stored(record.dtype, record.dims,
                               from.bytes_.substr(static_cast<size_t>(record.offset), static_cast<size_t>(record.bytes)),
                               from.owner_);
@@ -116,7 +120,7 @@ Result<Tensor> Artifact::packed(size_t index, const FindArtifact& find) const {
   return result;
 }
 
-Result<Tensor> Artifact::source(size_t index, const FindArtifact& find) const {
+Result<Tensor> WeightsFile::source(size_t index, const FindWeightsFile& find) const {
   const SourceRecord& record = contents_.sources[index];
   if (record.place == SourceRecord::Place::Packed) return packed(static_cast<size_t>(record.packed), find);
   if (record.place != SourceRecord::Place::Embedded)
