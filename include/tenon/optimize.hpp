@@ -36,5 +36,12 @@ inline std::string capabilities_json() {
   return detail::take_text(json);
 }
 
+// See tn_choose_capabilities. Throws Error.
+inline std::string choose_capabilities(const Options& options) {
+  char* json = nullptr;
+  detail::check(tn_choose_capabilities(options.get(), &json));
+  return detail::take_text(json);
+}
+
 }  // namespace v0
 }  // namespace tenon

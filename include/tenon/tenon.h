@@ -487,13 +487,18 @@ TN_API tn_status* tn_artifact_session(tn_context* context, const tn_artifact* ar
 
 /* ---- Optimizing [compiler]: models in normal form ---- */
 
-/* The capabilities that can be switched: a JSON list of {name, group, default, exact, description, rules}. Release with
+/* The capabilities that can be switched: a JSON list of {name, group, default, exact, result ("exact", "rounding" or
+ * "approximate"), description, needs, excludes, produces: [{domain, op, since}], rules}. Release with
  * tn_string_release. */
 TN_API tn_status* tn_capabilities_json(char** json);
+/* What the options capability:NAME=1|0 come to: {on: [name], added: [{name, needed_by}]}. What an enabled capability
+ * needs is switched on with it. TN_INVALID_ARGUMENT names a capability that does not exist, one that is needed and
+ * disabled, or two that exclude each other. Release *json with tn_string_release. */
+TN_API tn_status* tn_choose_capabilities(const tn_options* options, char** json);
 /* The model after Tenon's passes as the bytes of an ONNX file, in the op versions that the model imports. Options:
- * capability:NAME=1|0 switches a capability on or off. *report is one JSON object: status ("optimized" or "already
- * normalized"), nodes: {before, after}, changes: [{rule, node, reason, removed, added}]. Release both with
- * tn_string_release. */
+ * capability:NAME=1|0 switches a capability on or off. *report is one JSON object: capabilities (as
+ * tn_choose_capabilities has them), status ("optimized" or "already normalized"), nodes: {before, after}, changes:
+ * [{rule, node, reason, removed, added}]. Release both with tn_string_release. */
 TN_API tn_status* tn_model_optimize(const tn_model* model, const tn_options* options, char** data, size_t* size,
                                     char** report);
 /* The same from file to file, which may be one. Where nothing is to be done, no weight is read: nothing is written when

@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "api/model_handle.h"
+#include "build/capability_report.h"
 #include "build/optimize_file.h"
 #include "passes/optimize_model.h"
 #include "wire/onnx_write.h"
@@ -10,10 +11,10 @@ using namespace tenon;
 
 namespace {
 
-Result<CapabilitySet> read_capabilities(const std::map<std::string, int64_t>& switches) {
+Result<CapabilityChoice> read_capabilities(const std::map<std::string, int64_t>& switches) {
   std::vector<std::string> enable, disable;
   for (const auto& [name, on] : switches) (on ? enable : disable).push_back(name);
-  return chosen_capabilities(enable, disable);
+  return choose_capabilities(enable, disable);
 }
 
 }  // namespace
@@ -28,10 +29,10 @@ tn_status* tn_model_optimize(const tn_model* model, const tn_options* options, c
     api::OptionReader reader(options);
     reader.integers_by_name("capability", switches);
     TN_RETURN_IF_ERROR(reader.finish());
-    TN_ASSIGN_OR_RETURN(const CapabilitySet capabilities, read_capabilities(switches));
-    TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_model(*model->model, capabilities));
+    TN_ASSIGN_OR_RETURN(const CapabilityChoice capabilities, read_capabilities(switches));
+    TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_model(*model->model, capabilities.set));
     TN_ASSIGN_OR_RETURN(const std::string bytes, wire::write_model(optimized.exported.model));
-    *report = api::copy_text(build::report_of(optimized));
+    *report = api::copy_text(build::report_of(optimized, capabilities));
     *data = api::copy_text(bytes);
     *size = bytes.size();
     return {};
@@ -60,6 +61,19 @@ tn_status* tn_capabilities_json(char** json) {
   return api::guarded([&]() -> Status {
     if (!json) return invalid_argument("json must not be NULL");
     *json = api::copy_text(build::capabilities_json());
+    return {};
+  });
+}
+
+tn_status* tn_choose_capabilities(const tn_options* options, char** json) {
+  return api::guarded([&]() -> Status {
+    if (!json) return invalid_argument("json must not be NULL");
+    std::map<std::string, int64_t> switches;
+    api::OptionReader reader(options);
+    reader.integers_by_name("capability", switches);
+    TN_RETURN_IF_ERROR(reader.finish());
+    TN_ASSIGN_OR_RETURN(const CapabilityChoice choice, read_capabilities(switches));
+    *json = api::copy_text(build::dump(build::choice_json(choice)));
     return {};
   });
 }

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "base/file.h"
-#include "build/json.h"
+#include "build/capability_report.h"
 #include "wire/onnx_write.h"
 
 namespace tenon::build {
@@ -63,6 +63,7 @@ class Optimizing {
     const auto started = std::chrono::steady_clock::now();
     report_["input"] = request_.input;
     report_["output"] = request_.output;
+    report_["capabilities"] = choice_json(request_.capabilities);
     TN_RETURN_IF_ERROR(check_output());
     TN_ASSIGN_OR_RETURN(model_, open_file(request_.input));
     TN_RETURN_IF_ERROR(optimize());
@@ -83,11 +84,11 @@ class Optimizing {
     report_["changes"] = Json::array();
     if (!request_.force) {
       TN_ASSIGN_OR_RETURN(const bool is_done, is_stamped_as_done(model_->wire, model_->bytes, model_->external.get(),
-                                                                 request_.capabilities));
+                                                                 request_.capabilities.set));
       if (is_done) return leave("stamp", nodes);
     }
     TN_RETURN_IF_ERROR(import_opened(*model_));
-    TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_model(*model_, request_.capabilities));
+    TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_model(*model_, request_.capabilities.set));
     report_["changes"] = changes_json(optimized.log);
     if (!optimized.changed && !request_.force) return leave("no pass changes it", nodes);
     report_["nodes"] = {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}};
@@ -152,29 +153,13 @@ Result<std::string> optimize_file(const OptimizeRequest& request) {
   return dump(report);
 }
 
-std::string report_of(const RewrittenModel& optimized) {
+std::string report_of(const RewrittenModel& optimized, const CapabilityChoice& capabilities) {
   Json report;
+  report["capabilities"] = choice_json(capabilities);
   report["status"] = optimized.changed ? "optimized" : "already normalized";
   report["nodes"] = {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}};
   report["changes"] = changes_json(optimized.log);
   return dump(report);
-}
-
-std::string capabilities_json() {
-  Json list = Json::array();
-  for (const CapabilityInfo& info : all_capabilities()) {
-    Json rules = Json::array();
-    for (const Phase& phase : pipeline())
-      for (const Pass& pass : phase.passes)
-        if (pass.capability == info.id) rules.push_back(pass.rule.name);
-    list.push_back({{"name", info.name},
-                    {"group", info.group},
-                    {"default", info.default_state == CapabilityInfo::Default::On},
-                    {"exact", info.exactness == Exactness::Exact},
-                    {"description", info.description},
-                    {"rules", rules}});
-  }
-  return dump(list);
 }
 
 }  // namespace tenon::build

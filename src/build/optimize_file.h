@@ -10,7 +10,7 @@ namespace tenon::build {
 struct OptimizeRequest {
   std::string input;
   std::string output;  // may be the input
-  CapabilitySet capabilities = CapabilitySet::defaults();
+  CapabilityChoice capabilities = {};
   bool force = false;      // does the work even where the stamp says that it is done
   bool overwrite = false;  // an output that exists
   bool check = false;      // says what would be done, and writes nothing
@@ -20,13 +20,11 @@ struct OptimizeRequest {
 //   status      "optimized", "already normalized", or with check "would change"
 //   evidence    of what is already normalized: "stamp" or "no pass changes it"
 //   input, output, written ("model", "reflink", "copy" or "nothing"), data_files: the external data the output refers
-//   to nodes       {before, after} changes     [{rule, node, reason, removed, added}] seconds
+//   to capabilities  {on, added}, as choice_json says nodes         {before, after} changes       [{rule, node, reason,
+//   removed, added}] seconds
 Result<std::string> optimize_file(const OptimizeRequest& request);
 
-// What the passes did to a model in memory: {status, nodes, changes} as above.
-std::string report_of(const RewrittenModel& optimized);
-
-// Every capability: a JSON list of {name, group, default, exact, description, rules}.
-std::string capabilities_json();
+// What the passes did to a model in memory: {capabilities, status, nodes, changes} as above.
+std::string report_of(const RewrittenModel& optimized, const CapabilityChoice& capabilities);
 
 }  // namespace tenon::build

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
-#include <set>
 
 #include "cli/arguments.h"
 #include "cli/models.h"
@@ -40,6 +39,22 @@ std::string change_text(const Json& change) {
   return text;
 }
 
+std::string capability_text(const Json& item) {
+  std::string text =
+      fmt::format("  {:<24} {:<4} {:<12} {}\n", item["name"].text(), item["default"].boolean() ? "on" : "off",
+                  item["result"].text(), item["description"].text());
+  std::string produced;
+  for (const Json& op : item["produces"].items())
+    produced += fmt::format("{}{}{} (since version {})", produced.empty() ? "" : ", ",
+                            op["domain"].text().empty() ? "" : op["domain"].text() + ".", op["op"].text(),
+                            op["since"].integer());
+  const std::pair<const char*, std::string> details[] = {
+      {"needs", joined_names(item["needs"])}, {"excludes", joined_names(item["excludes"])}, {"writes", produced}};
+  for (const auto& [what, names] : details)
+    if (!names.empty()) text += fmt::format("{:>43} {}\n", what, names);
+  return text;
+}
+
 class Optimize final : public Command {
  public:
   void declare(Arguments& arguments) override {
@@ -58,12 +73,11 @@ class Optimize final : public Command {
     if (flags_.list) return list_capabilities(console);
     if (flags_.model.empty()) throw Failure(kUsage, "name the model with -m");
     if (flags_.output.empty()) flags_.output = default_output(flags_.model);
-    check_names();
-    tenon::Options options{{"force", flags_.force ? "1" : "0"},
-                           {"overwrite", flags_.overwrite ? "1" : "0"},
-                           {"check", flags_.check ? "1" : "0"}};
-    for (const std::string& name : flags_.enable) options.set("capability:" + name, "1");
-    for (const std::string& name : flags_.disable) options.set("capability:" + name, "0");
+    tenon::Options options;
+    choose_capabilities(options);
+    options.set("force", flags_.force ? "1" : "0");
+    options.set("overwrite", flags_.overwrite ? "1" : "0");
+    options.set("check", flags_.check ? "1" : "0");
     Json report;
     try {
       if (!flags_.check) check_output();
@@ -80,19 +94,18 @@ class Optimize final : public Command {
   }
 
  private:
-  void check_names() const {
-    std::set<std::string> known;
-    const Json capabilities = Json::parse(tenon::capabilities_json());
-    for (const Json& item : capabilities.items()) known.insert(item["name"].text());
-    for (const auto& [flag, names] : {std::pair("--enable", &flags_.enable), std::pair("--disable", &flags_.disable)})
-      for (const std::string& name : *names)
-        if (!known.contains(name))
-          throw Failure(kUsage, fmt::format("{}: there is no capability '{}'; 'tenon optimize --list-capabilities' "
-                                            "lists them",
-                                            flag, name));
-    for (const std::string& name : flags_.enable)
+  void choose_capabilities(tenon::Options& options) const {
+    for (const std::string& name : flags_.enable) {
       if (std::ranges::find(flags_.disable, name) != flags_.disable.end())
         throw Failure(kUsage, fmt::format("'{}' is both enabled and disabled", name));
+      options.set("capability:" + name, "1");
+    }
+    for (const std::string& name : flags_.disable) options.set("capability:" + name, "0");
+    try {
+      tenon::choose_capabilities(options);
+    } catch (const tenon::Error& error) {
+      throw Failure(kUsage, fmt::format("{}; 'tenon optimize --list-capabilities' describes them", error.what()));
+    }
   }
 
   // The model itself may be the output, where that is asked for.
@@ -109,15 +122,19 @@ class Optimize final : public Command {
       console.print_document(list);
       return kDone;
     }
-    Table table({"capability", "group", "default", "result", "what it does"});
-    for (const Json& item : list.items())
-      table.add({item["name"].text(), item["group"].text(), item["default"].boolean() ? "on" : "off",
-                 item["exact"].boolean() ? "exact" : "rounding", item["description"].text()});
-    console.print(table.text());
+    std::string group;
+    for (const Json& item : list.items()) {
+      if (item["group"].text() != group)
+        console.print(fmt::format("{}{}\n", group.empty() ? "" : "\n", item["group"].text()));
+      group = item["group"].text();
+      console.print(capability_text(item));
+    }
     return kDone;
   }
 
   void print(Console& console, const Json& report) const {
+    for (const Json& added : report["capabilities"]["added"].items())
+      console.print(fmt::format("enabled {} as well: {} needs it\n", added["name"].text(), added["needed_by"].text()));
     if (explain_)
       for (const Json& change : report["changes"].items()) console.print(change_text(change));
     const std::string status = report["status"].text();

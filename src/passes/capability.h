@@ -5,7 +5,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -15,12 +14,19 @@ namespace tenon {
 enum class Capability : uint8_t {
 #define CAPABILITY(id, name, group, default_state, exactness, description) id,
 #include "passes/capabilities.def"
-#undef CAPABILITY
 };
 
 enum class Exactness : uint8_t {
-  Exact,     // the reference interpreter gives the same bits
-  Rounding,  // results differ by rounding, within the derived tolerance
+  Exact,        // the reference interpreter gives the same bits
+  Rounding,     // results differ by rounding, within the derived tolerance
+  Approximate,  // results differ by more than rounding
+};
+std::string_view exactness_name(Exactness exactness);
+
+// An op that a capability writes.
+struct ProducedOp {
+  std::string_view domain, op_type;
+  int64_t least_version;  // of the domain
 };
 
 struct CapabilityInfo {
@@ -31,6 +37,9 @@ struct CapabilityInfo {
   Default default_state;
   Exactness exactness;
   std::string_view description;
+  std::vector<Capability> needs;     // switched on with it
+  std::vector<Capability> excludes;  // cannot be on together with it; each side has the other
+  std::vector<ProducedOp> produces;
 };
 
 std::span<const CapabilityInfo> all_capabilities();
@@ -49,10 +58,23 @@ class CapabilitySet {
   friend bool operator==(const CapabilitySet&, const CapabilitySet&) = default;
 
  private:
-  std::bitset<64> bits_;
+  std::bitset<128> bits_;
 };
 
-// The defaults with some capabilities switched by name. An unknown name is an error that lists the nearest.
-Result<CapabilitySet> chosen_capabilities(std::span<const std::string> enable, std::span<const std::string> disable);
+// What a user's choice comes to.
+struct CapabilityChoice {
+  // A capability that is on because another one needs it.
+  struct Added {
+    Capability capability, needed_by;
+  };
+  CapabilitySet set = CapabilitySet::defaults();
+  std::vector<Added> added;
+};
+
+// The defaults with some capabilities switched by name, and what they need. An error names a capability that does not
+// exist, one that is disabled and needed, or two that exclude each other.
+Result<CapabilityChoice> choose_capabilities(std::span<const std::string> enable, std::span<const std::string> disable);
+// A capability and everything that it needs, and nothing else.
+CapabilitySet alone(Capability capability);
 
 }  // namespace tenon

@@ -2,6 +2,7 @@
 
 #include "ir/infer_readers.h"
 #include "passes/normalize/rules.h"
+#include "passes/optimize/rules.h"
 
 namespace tenon {
 
@@ -21,6 +22,8 @@ const std::vector<Phase>& pipeline() {
            {RemoveNoOps, remove_zero_pad(), "a no-op"},
            {MergeEqualNodes, merge_equal_nodes(), "last, because operands are equal only when all above is done"},
        }},
+      // Runs together with the first, so that rules see normal graphs and leave none that is not.
+      {"optimize", {}},
   };
   return phases;
 }
