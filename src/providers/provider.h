@@ -65,6 +65,7 @@ class KernelContext {
   // False for an absent optional input.
   bool has(size_t i) const { return i < inputs_.size() && (inputs_[i].dtype != DType::Undefined || boxed_[i]); }
   const TensorView& in(size_t i) const { return inputs_[i]; }
+  std::span<const TensorView> inputs() const { return inputs_; }
   // A sequence, optional or map input; null for tensors (see take()).
   const Value* boxed(size_t i) const { return i < boxed_.size() ? boxed_[i] : nullptr; }
   // Input i as a value that may be stored in an output.

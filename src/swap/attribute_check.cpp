@@ -9,6 +9,8 @@
 #include <optional>
 #include <set>
 
+#include "ops/pointwise.h"
+
 namespace tenon {
 
 namespace {
@@ -135,6 +137,25 @@ bool is_same_function(std::string_view left, std::string_view right) {
   return letters(left) == letters(right);
 }
 
+// The attributes that an instruction of an expression holds, by the op that it is.
+struct HeldAttributes {
+  std::string_view op;
+  PointwiseOp instruction;
+  std::string_view first, second;  // what its numbers are
+};
+constexpr HeldAttributes kHeld[] = {
+    {"Celu", PointwiseOp::Celu, "alpha", ""},
+    {"Elu", PointwiseOp::Elu, "alpha", ""},
+    {"Gelu", PointwiseOp::Gelu, "", ""},
+    {"Gelu", PointwiseOp::GeluTanh, "", ""},
+    {"HardSigmoid", PointwiseOp::HardSigmoid, "alpha", "beta"},
+    {"LeakyRelu", PointwiseOp::LeakyRelu, "alpha", ""},
+    {"Selu", PointwiseOp::Selu, "alpha", "gamma"},
+    {"Shrink", PointwiseOp::Shrink, "bias", "lambd"},
+    {"Swish", PointwiseOp::Silu, "alpha", ""},
+    {"ThresholdedRelu", PointwiseOp::ThresholdedRelu, "alpha", ""},
+};
+
 class AttributeCheck {
  public:
   AttributeCheck(const Program& program, const WeightSnapshot& weights, const WeightSource& source)
@@ -172,7 +193,10 @@ class AttributeCheck {
 
   void check_plan(const Plan& plan) {
     for (const Step& step : plan.steps) {
-      for (const WeightSource::Node* node : nodes_of(step)) check_step(step, *node);
+      if (step.op == OpId::Pointwise)
+        check_expression(step);
+      else
+        for (const WeightSource::Node* node : nodes_of(step)) check_step(step, *node);
       for (const auto& body : step.bodies) check_plan(*body);
     }
   }
@@ -194,6 +218,25 @@ class AttributeCheck {
       else if (!compared_.contains({node.name, attribute}) && node.op == "Gemm")
         compare(node, attribute, value);
     }
+  }
+
+  // Instructions are in the order of the nodes that they are from.
+  void check_expression(const Step& step) {
+    const auto& code = step.params.get<PointwiseParams>();
+    size_t next = 0;
+    for (const WeightSource::Node* node : nodes_of(step))
+      for (size_t i = next; i < code.size(); ++i) {
+        const PointwiseInstruction instruction = code.at(i);
+        const auto held = std::ranges::find_if(
+            kHeld, [&](const HeldAttributes& h) { return h.op == node->op && h.instruction == instruction.op; });
+        if (held == std::end(kHeld)) continue;
+        if (!held->first.empty()) compare(*node, std::string(held->first), instruction.numbers[0]);
+        if (!held->second.empty()) compare(*node, std::string(held->second), instruction.numbers[1]);
+        if (node->op == "Gelu")
+          compare(*node, "approximate", std::string(instruction.op == PointwiseOp::Gelu ? "none" : "tanh"));
+        next = i + 1;
+        break;
+      }
   }
 
   // Numbers that became constants of the weight program.

@@ -158,12 +158,9 @@ BYTE, BYTES = np.zeros(1, np.uint8), np.zeros(MANY, np.uint8)
         ("Pad", [BYTE, ints(0, MANY)], {}),
         ("CenterCropPad", [BYTE, ints(MANY)], {"axes": [0]}),
         ("Resize", [BYTE, None, None, ints(MANY)], {"mode": "nearest"}),
-        ("Slice", [BYTES, ints(1), ints(MANY)], {}),
-        ("Split", [BYTES], {"num_outputs": 2, "outputs": 2}),
         ("Unique", [BYTES], {}),
         ("NonZero", [BYTES + 1], {}),
         ("Compress", [BYTES, BYTES < 1], {}),
-        ("Gather", [BYTE, BYTES.astype(np.int32)], {}),
         ("GatherElements", [BYTES, BYTES.astype(np.int32)], {}),
         ("ScatterElements", [BYTES, BYTES.astype(np.int32), BYTES], {}),
         ("ReduceMax", [BYTES], {"keepdims": 0}),
@@ -174,6 +171,22 @@ def test_what_ops_need_for_themselves_is_counted(op_type, inputs, attributes):
     version, outputs = attributes.pop("version", 21), attributes.pop("outputs", 1)
     model, feeds = node_model(op_type, inputs, version, outputs, constant=False, **attributes)
     refused(model, feeds, says="memory_limit", code="resource limit", memory_limit=120_000_000)
+
+
+@pytest.mark.parametrize(
+    ("op_type", "inputs", "attributes", "outputs"),
+    [
+        ("Slice", [BYTES, ints(1), ints(MANY)], {}, 1),
+        ("Split", [BYTES], {"num_outputs": 2}, 2),
+        ("Gather", [BYTE, BYTES.astype(np.int32)], {}, 1),
+    ],
+)
+def test_copies_need_nothing_for_themselves(op_type, inputs, attributes, outputs):
+    model, feeds = node_model(op_type, inputs, 21, outputs, constant=False, **attributes)
+    limit = 45_000_000 if op_type != "Gather" else 120_000_000
+    assert not any(y.any() for y in run(model, feeds, provider="cpu", memory_limit=limit))
+    with pytest.raises(tenon.Error, match="memory_limit"):
+        run(model, feeds, provider="reference", memory_limit=limit)
 
 
 def test_arenas_that_nobody_uses_make_room():

@@ -57,7 +57,7 @@ def is_float(dtype):
     return True
 
 
-def check(actual, expected, rtol=None):
+def check(actual, expected, rtol=None, atol=None):
     """Same shape and type; floats to two roundings of their type, everything else exactly."""
     expected = np.asarray(expected)
     assert actual.shape == expected.shape and actual.dtype == expected.dtype, (
@@ -66,7 +66,12 @@ def check(actual, expected, rtol=None):
     if is_float(expected.dtype):
         rtol = 2 * float(ml_dtypes.finfo(expected.dtype).eps) if rtol is None else rtol
         wide = [x.astype(np.float64) for x in (actual, expected)]
-        np.testing.assert_allclose(*wide, rtol=rtol, atol=float(ml_dtypes.finfo(expected.dtype).smallest_subnormal))
+        atol = float(ml_dtypes.finfo(expected.dtype).smallest_subnormal) if atol is None else atol
+        assert np.array_equal(np.isnan(wide[0]), np.isnan(wide[1])), f"{actual} instead of {expected}"
+        with np.errstate(invalid="ignore"):  # infinities that are equal
+            apart = np.abs(wide[0] - wide[1])
+        bad = ~((wide[0] == wide[1]) | (apart <= atol + rtol * np.abs(wide[1])) | np.isnan(wide[0]))
+        assert not bad.any(), f"{wide[0][bad]} instead of {wide[1][bad]}, tolerance {rtol}, {atol}"
     else:
         np.testing.assert_array_equal(actual, expected)
 

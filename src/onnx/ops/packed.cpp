@@ -13,6 +13,9 @@ template <>
 void onnx_mapping<OpId::PackedConv>(OnnxMap&) {}
 
 template <>
+void onnx_mapping<OpId::Pointwise>(OnnxMap&) {}
+
+template <>
 void onnx_mapping<OpId::Reorder>(OnnxMap&) {}
 
 template <>

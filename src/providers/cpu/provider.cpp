@@ -1,15 +1,57 @@
-// The cpu provider: fast kernels for the ops that the compiler's cpu target makes.
+// The cpu provider: fast kernels for the ops that the compiler's cpu target makes, and for ops as they are.
 #include "providers/cpu/kernel.h"
+
+#include <fmt/format.h>
+
+#include "providers/cpu/rows.h"
 
 namespace tenon {
 
-const KernelFamily* find_cpu_family(std::string_view name) {
-  static const KernelFamily families[] = {
+KernelFunction reference_function(OpId op) {
+  return find_family(fmt::format("reference/{}", op_def(op).name))->variants.front().run;
+}
+
+std::vector<Variant> with_reference(OpId op, std::initializer_list<Variant> variants) {
+  std::vector<Variant> all(variants);
+  all.push_back({"plain", reference_function(op)});
+  return all;
+}
+
+namespace {
+
+// A family for an op as ONNX has it.
+KernelFamily whole_op(OpId op, std::span<const Variant> variants) {
+  return {.name = fmt::format("cpu/{}", op_def(op).name), .variants = variants, .one_element_per_byte = true};
+}
+
+std::vector<KernelFamily> make_families() {
+  std::vector<KernelFamily> families = {
       {.name = "cpu/PackPanels", .variants = pack_panels_variants(), .watches_inputs = true, .exact = true},
       {.name = "cpu/PackedMatMul", .variants = packed_matmul_variants()},
       {.name = "cpu/PackedConv", .variants = packed_conv_variants()},
+      {.name = "cpu/Pointwise", .variants = pointwise_variants()},
       {.name = "cpu/Reorder", .variants = reorder_variants(), .takes_blocked = true},
+      whole_op(OpId::GroupNormalization, group_normalization_variants()),
+      whole_op(OpId::InstanceNormalization, instance_normalization_variants()),
+      whole_op(OpId::LayerNormalization, layer_normalization_variants()),
+      whole_op(OpId::LogSoftmax, log_softmax_variants()),
+      whole_op(OpId::MatMul, matmul_variants()),
+      whole_op(OpId::RMSNormalization, rms_normalization_variants()),
+      whole_op(OpId::Softmax, softmax_variants()),
   };
+  for (const OpId op : {OpId::ReduceL1, OpId::ReduceL2, OpId::ReduceLogSum, OpId::ReduceMax, OpId::ReduceMean,
+                        OpId::ReduceMin, OpId::ReduceProd, OpId::ReduceSum, OpId::ReduceSumSquare})
+    families.push_back(whole_op(op, reduction_variants(op)));
+  for (const OpId op : {OpId::Concat, OpId::DepthToSpace, OpId::Expand, OpId::Gather, OpId::Slice, OpId::SpaceToDepth,
+                        OpId::Split, OpId::Transpose})
+    families.push_back(whole_op(op, movement_variants(op)));
+  return families;
+}
+
+}  // namespace
+
+const KernelFamily* find_cpu_family(std::string_view name) {
+  static const std::vector<KernelFamily> families = make_families();
   for (const KernelFamily& family : families)
     if (family.name == name) return &family;
   return nullptr;

@@ -110,6 +110,52 @@ HWY_INLINE V erf(D d, V x) {
   return hn::IfThenElse(hn::Gt(size, hn::Set(d, 0.921875f)), far, s);
 }
 
+// m * 2^e with m between the root of 1/2 and the root of 2, then a polynomial of m - 1. Numbers below the smallest
+// normal one count as 0.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V log_of_positive(D d, V x) {
+  const hn::RebindToSigned<D> di;
+  const V one = hn::Set(d, 1.0f), root = hn::Set(d, 0.707106781186547524f);
+  const auto bits = hn::BitCast(di, x);
+  V e = hn::ConvertTo(d, hn::Sub(hn::ShiftRight<23>(bits), hn::Set(di, 126)));
+  V m = hn::BitCast(d, hn::Or(hn::And(bits, hn::Set(di, 0x007fffff)), hn::Set(di, 0x3f000000)));
+  const auto is_small = hn::Lt(m, root);
+  e = hn::Sub(e, hn::IfThenElseZero(is_small, one));
+  m = hn::Sub(hn::Add(m, hn::IfThenElseZero(is_small, m)), one);
+  const V z = hn::Mul(m, m);
+  V p = step(d, hn::Set(d, 7.0376836292e-2f), m, -1.1514610310e-1f);
+  p = step(d, p, m, 1.1676998740e-1f);
+  p = step(d, p, m, -1.2420140846e-1f);
+  p = step(d, p, m, 1.4249322787e-1f);
+  p = step(d, p, m, -1.6668057665e-1f);
+  p = step(d, p, m, 2.0000714765e-1f);
+  p = step(d, p, m, -2.4999993993e-1f);
+  p = step(d, p, m, 3.3333331174e-1f);
+  V y = hn::Mul(hn::Mul(m, z), p);
+  y = hn::MulAdd(e, hn::Set(d, -2.12194440e-4f), y);
+  y = hn::NegMulAdd(hn::Set(d, 0.5f), z, y);
+  return hn::MulAdd(e, hn::Set(d, 0.693359375f), hn::Add(m, y));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V log(D d, V x) {
+  const V infinity = hn::Set(d, __builtin_inff());
+  const V y = hn::IfThenElse(hn::Lt(x, infinity), log_of_positive(d, x), x);
+  const V of_zero = hn::IfThenElse(hn::Lt(x, hn::Set(d, 1.17549435e-38f)), hn::Neg(infinity), y);
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Set(d, __builtin_nanf("")), of_zero);
+}
+
+// log(1 + exp(x)).
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V softplus(D d, V x) {
+  const V one = hn::Set(d, 1.0f), e = exp(d, hn::Neg(hn::Abs(x)));
+  const V sum = hn::Add(one, e);
+  // What rounding took from the sum.
+  const V lost = hn::Sub(e, hn::Sub(sum, one));
+  const V y = hn::Add(log_of_positive(d, sum), hn::Div(lost, sum));
+  return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Add(x, y), hn::IfThenElse(hn::Eq(x, x), y, x));
+}
+
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V sigmoid(D d, V x) {
   const V one = hn::Set(d, 1.0f);

@@ -32,6 +32,8 @@ Rule claim_gemm();
 Rule claim_convolution();
 Rule claim_transposed_convolution();
 Rule merge_products();
+Rule claim_pointwise();
+Rule fuse_pointwise();
 
 // A claim that begins with this node, and its patch.
 struct Beginning {

@@ -29,6 +29,9 @@ const std::vector<std::vector<Rule>>& claimers() {
       {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution()},
       // Products merge when all have been claimed with what follows them.
       {merge_products()},
+      // What is left of elementwise work. All of it is known before expressions take each other in.
+      {claim_pointwise()},
+      {fuse_pointwise()},
   };
   return phases;
 }

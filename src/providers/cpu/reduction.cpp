@@ -1,0 +1,225 @@
+// Reductions over any axes: a row at a time where the last axis goes, columns side by side where it stays.
+#include "ops/reduction.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/checked_math.h"
+#include "providers/cpu/kernel.h"
+#include "providers/cpu/rows.h"
+
+namespace tenon {
+
+namespace {
+
+constexpr int64_t kReducedElements = 1 << 14;  // elements, at least
+constexpr int64_t kReducedColumns = 1 << 12;
+constexpr size_t kMostAxes = 16;
+
+struct ReductionState {
+  const RowFunctions* rows = nullptr;
+};
+
+Result<KernelState> bind_reduction(const BindRequest& request) {
+  if (request.inputs[0].dtype != DType::Float32) return error(Code::Unsupported, "its elements are not float32");
+  if (request.inputs[0].dims.size() > kMostAxes) return error(Code::Unsupported, "it has more than {} axes", kMostAxes);
+  const int64_t chunks = std::max<int64_t>(1, ceil_div(request.inputs[0].size(), kReducedElements));
+  return KernelState{std::make_shared<ReductionState>(&row_functions(request.isa)), 0, chunks};
+}
+
+struct ReducedAxis {
+  int64_t extent = 1, stride = 1;
+  bool goes = false;
+};
+
+// Axes, outermost last; a run allocates nothing.
+struct AxisStack {
+  std::array<ReducedAxis, kMostAxes> axes;
+  size_t count = 0;
+  void push(const ReducedAxis& axis) { axes[count++] = axis; }
+};
+
+// The axes of the input, where neighbours that go together are one.
+struct ReducedAxes {
+  ReducedAxis last;  // the innermost
+  AxisStack kept, gone;
+  int64_t results = 1, taken = 1;
+
+  explicit ReducedAxes(KernelContext& c) {
+    const Dims dims = c.in(0).dims;
+    std::array<bool, kMostAxes> goes{};
+    const auto given = c.has(1) ? c.in(1).as<const int64_t>() : std::span<const int64_t>();
+    if (given.empty()) goes.fill(!c.params<ReductionParams>().noop_with_empty_axes);
+    for (const int64_t axis : given) goes[static_cast<size_t>(axis < 0 ? axis + c.in(0).rank() : axis)] = true;
+    AxisStack merged;
+    int64_t stride = 1;
+    for (size_t i = dims.size(); i-- > 0; stride *= dims[i]) {
+      (goes[i] ? taken : results) *= dims[i];
+      if (dims[i] == 1) continue;
+      if (merged.count > 0 && merged.axes[merged.count - 1].goes == goes[i])
+        merged.axes[merged.count - 1].extent *= dims[i];
+      else
+        merged.push({dims[i], stride, goes[i]});
+    }
+    if (merged.count > 0) last = merged.axes[0];
+    for (size_t i = 1; i < merged.count; ++i) {
+      if (merged.axes[i].goes)
+        gone.push(merged.axes[i]);
+      else
+        kept.push(merged.axes[i]);
+    }
+  }
+};
+
+// Goes through all positions of some axes.
+class AxisWalk {
+ public:
+  explicit AxisWalk(const AxisStack& stack, int64_t position = 0) : stack_(stack) {
+    for (size_t i = 0; i < stack.count; position /= stack.axes[i++].extent) {
+      index_[i] = position % stack.axes[i].extent;
+      offset_ += index_[i] * stack.axes[i].stride;
+    }
+  }
+  int64_t offset() const { return offset_; }
+  // False after the last.
+  bool next() {
+    for (size_t i = 0; i < stack_.count; ++i) {
+      const ReducedAxis& axis = stack_.axes[i];
+      offset_ += axis.stride;
+      if (++index_[i] < axis.extent) return true;
+      offset_ -= axis.stride * axis.extent;
+      index_[i] = 0;
+    }
+    return false;
+  }
+
+ private:
+  const AxisStack& stack_;
+  std::array<int64_t, kMostAxes> index_{};
+  int64_t offset_ = 0;
+};
+
+struct Reduction {
+  Accumulation what;
+  float first;                                // what nothing at all gives
+  float (*finish)(float value, float count);  // null: nothing
+};
+
+float join(Accumulation what, float a, float b) {
+  switch (what) {
+    case Accumulation::Sum:
+    case Accumulation::SumOfSizes:
+    case Accumulation::SumOfSquares:
+      return a + b;
+    case Accumulation::Product:
+      return a * b;
+    case Accumulation::Largest:
+      return a > b || a != a ? a : b;
+    case Accumulation::Smallest:
+      return a < b || a != a ? a : b;
+  }
+  return a;
+}
+
+class ReductionRun {
+ public:
+  ReductionRun(KernelContext& c, const Reduction& how)
+      : c_(c), f_(*c.state<ReductionState>().rows), how_(how), axes_(c), x_(static_cast<const float*>(c.in(0).data)),
+        y_(static_cast<float*>(c.out(0).data)) {}
+
+  void run() {
+    if (c_.out(0).size() == 0) return;
+    if (axes_.taken == 0)
+      std::fill_n(y_, axes_.results, finished(how_.first));
+    else if (axes_.last.goes)
+      run_rows();
+    else
+      run_columns();
+  }
+
+ private:
+  float finished(float value) const {
+    return how_.finish ? how_.finish(value, static_cast<float>(axes_.taken)) : value;
+  }
+
+  void run_rows() {
+    const int64_t per_chunk = std::max<int64_t>(1, kReducedElements / axes_.taken);
+    c_.parallel_for(ceil_div(axes_.results, per_chunk), [&](int64_t chunk) {
+      const int64_t first = chunk * per_chunk, end = std::min(axes_.results, first + per_chunk);
+      AxisWalk kept(axes_.kept, first);
+      for (int64_t i = first; i < end; ++i, kept.next()) {
+        AxisWalk gone(axes_.gone);
+        float value = f_.reduce(how_.what, x_ + kept.offset() + gone.offset(), axes_.last.extent);
+        while (gone.next())
+          value = join(how_.what, value, f_.reduce(how_.what, x_ + kept.offset() + gone.offset(), axes_.last.extent));
+        y_[i] = finished(value);
+      }
+    });
+  }
+
+  void run_columns() {
+    const int64_t groups = ceil_div(axes_.last.extent, kReducedColumns), outer = axes_.results / axes_.last.extent;
+    c_.parallel_for(outer * groups, [&](int64_t chunk) {
+      const int64_t first = chunk % groups * kReducedColumns,
+                    count = std::min(kReducedColumns, axes_.last.extent - first);
+      const AxisWalk kept(axes_.kept, chunk / groups);
+      AxisWalk gone(axes_.gone);
+      float* sums = y_ + chunk / groups * axes_.last.extent + first;
+      std::fill_n(sums, count, how_.first);
+      do f_.accumulate(how_.what, x_ + kept.offset() + gone.offset() + first, sums, count);
+      while (gone.next());
+      if (how_.finish)
+        for (int64_t i = 0; i < count; ++i) sums[i] = finished(sums[i]);
+    });
+  }
+
+  KernelContext& c_;
+  const RowFunctions& f_;
+  const Reduction& how_;
+  ReducedAxes axes_;
+  const float* x_;
+  float* y_;
+};
+
+float root(float value, float) { return std::sqrt(value); }
+float logarithm(float value, float) { return std::log(value); }
+float mean(float value, float count) { return value / count; }
+
+constexpr Reduction kL1{Accumulation::SumOfSizes, 0, nullptr}, kL2{Accumulation::SumOfSquares, 0, root},
+    kLogSum{Accumulation::Sum, 0, logarithm}, kMax{Accumulation::Largest, -HUGE_VALF, nullptr},
+    kMean{Accumulation::Sum, 0, mean}, kMin{Accumulation::Smallest, HUGE_VALF, nullptr},
+    kProd{Accumulation::Product, 1, nullptr}, kSum{Accumulation::Sum, 0, nullptr},
+    kSumSquare{Accumulation::SumOfSquares, 0, nullptr};
+
+template <const Reduction& kHow>
+Status run_reduction(KernelContext& c) {
+  ReductionRun(c, kHow).run();
+  return {};
+}
+
+}  // namespace
+
+std::span<const Variant> reduction_variants(OpId op) {
+#define REDUCTION(name)                                                                                        \
+  case OpId::Reduce##name: {                                                                                   \
+    static const auto variants = with_reference(op, {{"rows", run_reduction<k##name>, bind_reduction, true}}); \
+    return variants;                                                                                           \
+  }
+  switch (op) {
+    REDUCTION(L1)
+    REDUCTION(L2)
+    REDUCTION(LogSum)
+    REDUCTION(Max)
+    REDUCTION(Mean)
+    REDUCTION(Min)
+    REDUCTION(Prod)
+    REDUCTION(Sum)
+    REDUCTION(SumSquare)
+    default:
+      return {};
+  }
+#undef REDUCTION
+}
+
+}  // namespace tenon
