@@ -24,6 +24,8 @@ inline void set_message_handler(std::function<void(const std::string&)> handler)
         },
         current);
 }
+// Whether calls that wait for another process shall stop waiting; see tn_set_wait_question.
+inline void set_wait_question(int (*must_stop)(void*), void* user = nullptr) { tn_set_wait_question(must_stop, user); }
 // For a program that a signal is about to end; see tn_remove_temporary_files.
 inline void remove_temporary_files() { tn_remove_temporary_files(); }
 // The same for processes that builds have started; in libtenon only.

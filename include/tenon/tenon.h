@@ -57,6 +57,9 @@ TN_API void tn_string_release(char* text);
  * process, or which file it keeps although it looks unused. There is one handler per process, initially none (NULL).
  * Calls may come from any thread, one at a time; the message is valid during the call. */
 TN_API void tn_set_message_handler(void (*handler)(void* user, const char* message), void* user);
+/* Sets a question that calls ask again and again while they wait for another process, on the thread that waits: nonzero
+ * ends the call with TN_CANCELLED. There is one question per process, initially none (NULL). */
+TN_API void tn_set_wait_question(int (*must_stop)(void* user), void* user);
 /* Removes the temporary files and staged artifacts of this process. Meant for a program that a signal is about to end;
  * later calls that write files fail. Waits for a publication that is moving files into place, so never call it from a
  * signal handler: let a thread wait for the signal. */

@@ -75,15 +75,9 @@ class WithLock {
 // Calls f without the interpreter's lock.
 template <class F>
 auto alone(F&& f) {
-  const WithoutLock unlocked;
-  return f();
-}
-
-// The same for a run. An exception of a signal handler replaces that of the run it ended.
-template <class F>
-void without_gil(F&& f) {
   try {
-    alone(f);
+    const WithoutLock unlocked;
+    return f();
   } catch (const tenon::Error&) {
     if (PyErr_Occurred()) throw nanobind::python_error();
     throw;

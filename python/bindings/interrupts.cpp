@@ -32,5 +32,6 @@ tenon::Run* plain_run() {
 }
 
 void bind_interrupts(nb::module_& m) {
+  tenon::set_wait_question(&must_stop);
   m.def("set_main_thread", [](unsigned long ident) { main_thread.store(ident, std::memory_order_relaxed); });
 }

@@ -75,7 +75,7 @@ nb::list run_feed(const NamedSession& session, const nb::dict& feed, const std::
   std::vector<unsigned char> wanted(count, !chosen);
   if (chosen)
     for (size_t i : *chosen) wanted.at(i) = 1;
-  without_gil([&] { session.session.run(inputs.values(), outputs, run ? run : plain_run(), wanted.data()); });
+  alone([&] { session.session.run(inputs.values(), outputs, run ? run : plain_run(), wanted.data()); });
   nb::list results;
   if (!chosen) {
     for (Value& v : outputs) results.append(to_object(std::move(v)));
@@ -111,7 +111,7 @@ std::vector<std::optional<Value>> run_values(const NamedSession& session, const 
     out.push_back(outputs[i] && !shared[i] ? *outputs[i] : Value());
   }
   std::vector<unsigned char> flags(wanted.begin(), wanted.end());
-  without_gil([&] { session.session.run(in, out, run ? run : plain_run(), flags.empty() ? nullptr : flags.data()); });
+  alone([&] { session.session.run(in, out, run ? run : plain_run(), flags.empty() ? nullptr : flags.data()); });
   std::vector<std::optional<Value>> results;
   for (size_t i = 0; i < out.size(); ++i) {
     if (shared[i] && out[i]) {

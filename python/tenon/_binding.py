@@ -12,6 +12,13 @@ def _require_value(value):
         raise TypeError(f"expected an OrtValue, not {type(value).__name__}")
 
 
+def _value_at(address, element_type, shape):
+    shape = list(shape)
+    if address == 0 and 0 not in shape:
+        raise InvalidArgument("buffer_ptr is 0, which is no address of memory")
+    return _tenon.Value.from_address(address, element_code(element_type), shape)
+
+
 class IOBinding:
     """Inputs and outputs of a session, bound to memory. Bound inputs are read, and bound outputs written, in place."""
 
@@ -42,7 +49,7 @@ class IOBinding:
     def bind_input(self, name, device_type, device_id, element_type, shape, buffer_ptr):
         """Binds memory by its address. It must stay valid as long as it is bound."""
         require_cpu(device_type)
-        self._input(name, _tenon.Value.from_address(buffer_ptr, element_code(element_type), list(shape)))
+        self._input(name, _value_at(buffer_ptr, element_type, shape))
 
     def bind_ortvalue_input(self, name, ortvalue):
         _require_value(ortvalue)
@@ -55,7 +62,7 @@ class IOBinding:
         if buffer_ptr is not None:
             if element_type is None or shape is None:
                 raise ValueError("`element_type` and `shape` are to be provided if pre-allocated memory is provided")
-            native = _tenon.Value.from_address(buffer_ptr, element_code(element_type), list(shape))
+            native = _value_at(buffer_ptr, element_type, shape)
         self._output(name, native)
 
     def bind_ortvalue_output(self, name, ortvalue):

@@ -4,9 +4,8 @@ Tenon honours a key; ignores it because it only concerns speed or memory, or req
 onnxruntime's results could differ in the last digits; or refuses it because ignoring it would change results or files.
 """
 
-import warnings
-
 from ._errors import Fail, NotImplemented
+from ._warnings import warn
 
 # Given to the native session as options of the same name without the prefix.
 NATIVE_PREFIX = "tenon."
@@ -89,6 +88,6 @@ def _check(key, value, what):
             raise NotImplemented(f"{what} configuration entry '{key}' = '{value}': {reason}")
     elif key in INEXACT:
         if value not in ("", "0"):
-            warnings.warn(f"{what} configuration entry '{key}' has no effect: {INEXACT[key]}", stacklevel=4)
+            warn(f"{what} configuration entry '{key}' has no effect: {INEXACT[key]}")
     elif key not in WITHOUT_EFFECT | ALWAYS_HOLD:
-        warnings.warn(f"{what} configuration entry '{key}' is unknown to Tenon and has no effect", stacklevel=4)
+        warn(f"{what} configuration entry '{key}' is unknown to Tenon and has no effect")

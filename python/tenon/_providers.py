@@ -1,7 +1,8 @@
 """Execution providers: names are onnxruntime's, and "CPUExecutionProvider" is Tenon's CPU."""
 
 import collections.abc
-import warnings
+
+from ._warnings import warn
 
 CPU = "CPUExecutionProvider"
 AVAILABLE = (CPU,)
@@ -74,10 +75,10 @@ def check_and_normalize_provider_args(providers, provider_options, available_pro
     chosen = {}
     for name, options in _pairs(providers, provider_options) if providers is not None else ():
         if name not in available_provider_names:
-            warnings.warn(f"Specified provider '{name}' is not in available provider names. "
-                          f"Available providers: '{', '.join(available_provider_names)}'", stacklevel=3)
+            warn(f"Specified provider '{name}' is not in available provider names. "
+                 f"Available providers: '{', '.join(available_provider_names)}'")
         if name in chosen:
-            warnings.warn(f"Duplicate provider '{name}' encountered, ignoring.", stacklevel=3)
+            warn(f"Duplicate provider '{name}' encountered, ignoring.")
             continue
         chosen[name] = {str(key): str(value) for key, value in options.items()}
     return list(chosen), list(chosen.values())
@@ -92,15 +93,12 @@ def chosen_providers(providers, provider_options):
     seen = set()
     for name, options in _pairs(providers, provider_options):
         if name in seen:
-            warnings.warn(f"Duplicate provider '{name}' encountered, ignoring.", stacklevel=4)
+            warn(f"Duplicate provider '{name}' encountered, ignoring.")
             continue
         seen.add(name)
         if name not in AVAILABLE:
-            warnings.warn(
-                f"Specified provider '{name}' is not in available provider names. "
-                f"Available providers: '{', '.join(AVAILABLE)}'",
-                stacklevel=4,
-            )
+            warn(f"Specified provider '{name}' is not in available provider names. "
+                 f"Available providers: '{', '.join(AVAILABLE)}'")
         if name not in KNOWN:
             raise RuntimeError(f"Unknown Provider Type: {name}")
         if name in AVAILABLE:

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 import threading
-import warnings
 
 from . import _info, _providers, _tenon
 from ._arrays import explain_names, value_from_array
@@ -19,6 +18,7 @@ from ._nodes import ModelMetadata, NodeArg, OrtEpAssignedNode, OrtEpAssignedSubg
 from ._options import RunOptions, SessionOptions
 from ._profile import Profile
 from ._values import OrtValue, OrtValueVector
+from ._warnings import warn
 from ._weights import Weights, set_weights, use_weights
 
 _pool_lock = threading.Lock()
@@ -49,7 +49,7 @@ def _load(path_or_bytes, options):
         if name in names:
             weights[name] = value
         else:
-            warnings.warn(f"add_initializer: the model has no initializer named '{name}'", stacklevel=3)
+            warn(f"add_initializer: the model has no initializer named '{name}'")
     return load_native(path_or_bytes, settings, options._files, weights)
 
 
@@ -67,8 +67,7 @@ def _native_settings(options, dim_names):
         if name in dim_names:
             settings[f"dim:{name}"] = str(extent)
         else:
-            warnings.warn(f"add_free_dimension_override_by_name: no input of the model has a dimension named '{name}'",
-                          stacklevel=3)
+            warn(f"add_free_dimension_override_by_name: no input of the model has a dimension named '{name}'")
     for name, extent in options._dims_by_denotation.items():
         settings[f"denotation:{name}"] = str(extent)
     return settings
@@ -130,7 +129,7 @@ class InferenceSession:
         except (RuntimeError, ValueError) as error:
             if not self._enable_fallback:
                 raise
-            warnings.warn(f"{error} Falling back to {_providers.CPU}.", stacklevel=3)
+            warn(f"{error} Falling back to {_providers.CPU}.")
             return {_providers.CPU: {}}
 
     # What scripts reach for in onnxruntime although it is not public.

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-import warnings
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from . import _tenon
 from ._arrays import NUMPY_TYPES, dtype_code, value_from_array
 from ._errors import Error
 from ._settings import as_names, settings
+from ._warnings import warn
 
 
 class Weights:
@@ -104,7 +104,7 @@ def _native_sessions(sessions, method):
 def with_warnings(reports):
     """The reports of a swap, after raising each of their warnings once."""
     for text in dict.fromkeys(text for report in reports for text in report["warnings"]):
-        warnings.warn(text, stacklevel=4)
+        warn(text)
     return reports
 
 

@@ -11,6 +11,7 @@
 
 #include "base/folder.h"
 #include "base/messages.h"
+#include "base/waiting.h"
 
 namespace tenon {
 
@@ -18,6 +19,8 @@ namespace {
 
 // How long a lock may be held before people are told; publishing holds one for milliseconds.
 constexpr auto kPatience = std::chrono::seconds(1);
+// Between two tries: before people are told, and after that.
+constexpr auto kShortPause = std::chrono::milliseconds(5), kLongPause = std::chrono::milliseconds(20);
 
 // The process that holds a lock on an opened file, where the system tells; else 0.
 int holder_of(const FileHandle& file) {
@@ -42,20 +45,24 @@ int holder_of(const FileHandle& file) {
 
 bool try_lock(const FileHandle& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0; }
 
+void tell_who_has(const FileHandle& file, const std::string& path) {
+  const int pid = holder_of(file);
+  tell(fmt::format("waiting for the folder '{}', which is locked by {}", path,
+                   pid > 0 ? fmt::format("process {}", pid) : "another process"));
+}
+
+// Looks again and again rather than leave the waiting to the system, so that the wait can be ended.
 Status wait_for_lock(const FileHandle& file, const std::string& path) {
   const auto start = std::chrono::steady_clock::now();
+  bool is_told = false;
   while (!try_lock(file)) {
     if (errno != EWOULDBLOCK && errno != EINTR) return io_error("cannot lock", path, errno);
-    if (std::chrono::steady_clock::now() - start < kPatience) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-      continue;
+    if (must_stop_waiting()) return error(Code::Cancelled, "the wait for the folder '{}' was cancelled", path);
+    if (!is_told && std::chrono::steady_clock::now() - start >= kPatience) {
+      tell_who_has(file, path);
+      is_told = true;
     }
-    const int pid = holder_of(file);
-    tell(fmt::format("waiting for the folder '{}', which is locked by {}", path,
-                     pid > 0 ? fmt::format("process {}", pid) : "another process"));
-    while (::flock(file.get(), LOCK_EX) != 0)
-      if (errno != EINTR) return io_error("cannot lock", path, errno);
-    return {};
+    std::this_thread::sleep_for(is_told ? kLongPause : kShortPause);
   }
   return {};
 }

@@ -41,7 +41,8 @@ bool remove_flat_folder(int parent, const std::string& name, std::string_view la
 // An exclusive lock on a file or folder, which ends with the process at the latest.
 class FileLock {
  public:
-  // Waits for whoever has a folder, and tells people after a while that it does (base/messages.h).
+  // Waits for whoever has a folder, and tells people after a while that it does (base/messages.h). Cancelled when it is
+  // told to stop waiting (base/waiting.h).
   static Result<FileLock> wait(const std::string& folder);
   // Makes a durable file with this content in an opened folder and locks it.
   static Result<FileLock> make(const FileHandle& folder, const std::string& name, std::string_view content);

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <mutex>
 
+#include "base/waiting.h"
 #include "build/compilers.h"
 #include "build/group.h"
 #include "build/report.h"
@@ -182,6 +183,7 @@ Status Build::load() {
 
 Result<std::string> Build::run() {
   std::string report;
+  const AskWhileWaiting asks([this] { return state_->cancelled.load(); });
   TN_RETURN_IF_ERROR(guarded([&] { report = state_->run(); }));
   return report;
 }

@@ -65,7 +65,7 @@ void ArenaPool::release_idle() {
 
 RunArena::~RunArena() {
   // Several pieces: the next run asks for one that is as large as all.
-  const bool keep = full_.empty();
+  const bool keep = keep_ && full_.empty();
   if (piece_) pool_.give_back(std::move(piece_), keep);
   for (auto& piece : full_) pool_.give_back(std::move(piece), keep);
 }

@@ -51,6 +51,10 @@ class RunArena {
   void give_back(const Mark& mark);
   // The most bytes that were taken at the same time.
   int64_t most() const { return most_; }
+  // Whether the pool gave more than that: memory that a larger run left, or room to grow.
+  bool has_spare() const { return full_.empty() && piece_ && piece_->size() > (most_ + 63) / 64 * 64; }
+  // Nobody gets the memory after this run.
+  void forget() { keep_ = false; }
 
  private:
   ArenaPool& pool_;
@@ -59,6 +63,7 @@ class RunArena {
   std::vector<std::shared_ptr<Buffer>> full_;  // that did not suffice; nearly always none
   int64_t used_ = 0;
   int64_t total_ = 0, most_ = 0;
+  bool keep_ = true;
 };
 
 }  // namespace tenon

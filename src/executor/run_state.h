@@ -44,8 +44,9 @@ struct RunState {
   std::chrono::steady_clock::time_point next_question, last_look;  // short runs end before the first
   int unwatched_calls = 0;
   uint64_t seed = 0;
-  uint64_t random_draws = 0;  // numbers the random steps of this run
-  int64_t iterations = 0;     // of all loops so far
+  uint64_t random_draws = 0;   // numbers the random steps of this run
+  int64_t iterations = 0;      // of all loops so far
+  bool loops_refused = false;  // they would have made more than the limit
   int depth = 0;
   ThreadPool* pool = nullptr;                         // null: the caller's thread alone
   int max_helpers = std::numeric_limits<int>::max();  // of the pool's workers

@@ -87,11 +87,13 @@ void RunServices::note_not_finite() {
 Status RunServices::count_iterations(int64_t count) {
   RunState& state = *run_.state_;
   const int64_t limit = state.limits->loop_iterations;
-  if (count > limit - state.iterations)
+  if (count > limit - state.iterations) {
+    state.loops_refused = true;
     return error(Code::ResourceLimit,
                  "the loops of this run have made {} iterations and need {} more; the limit is {} (raise the option "
                  "'loop_limit')",
                  state.iterations, count, limit);
+  }
   state.iterations += count;
   return {};
 }

@@ -17,20 +17,20 @@ const PointwiseOpInfo& pointwise_info(PointwiseOp op) {
 
 namespace {
 
-constexpr size_t kWidth = 1 + PointwiseInstruction::kMostOperands;
+constexpr size_t kWords = PointwiseInstruction::kWords;
 constexpr TypeSet kPointwiseTypes{DType::Float32, DType::Float16, DType::BFloat16, DType::Bool};
 
 // Instructions, operands and results that exist.
 Status check_code(const PointwiseParams& p, size_t inputs, size_t outputs) {
   const size_t count = p.size();
-  if (count == 0 || p.code.size() != count * kWidth || p.numbers.size() != count * PointwiseInstruction::kNumbers)
+  if (count == 0 || p.code.size() != count * kWords || p.numbers.size() != count * PointwiseInstruction::kNumbers)
     return invalid_model("the code of a pointwise expression has {} words for {} numbers", p.code.size(),
                          p.numbers.size());
   if (inputs > kMostPointwiseInputs || count > kMostPointwiseInstructions)
     return invalid_model("a pointwise expression has {} inputs and {} instructions; at most {} and {} are supported",
                          inputs, count, kMostPointwiseInputs, kMostPointwiseInstructions);
   for (size_t i = 0; i < count; ++i) {
-    const int64_t op = p.code[i * kWidth];
+    const int64_t op = p.code[i * kWords];
     if (op < 0 || op >= kPointwiseOps) return invalid_model("instruction {} has the unknown number {}", i, op);
     const PointwiseInstruction instruction = p.at(i);
     for (int k = 0; k < pointwise_info(instruction.op).operands; ++k)
@@ -78,8 +78,8 @@ Status infer_pointwise(InferContext& c) {
 }  // namespace
 
 PointwiseInstruction PointwiseParams::at(size_t i) const {
-  PointwiseInstruction instruction{static_cast<PointwiseOp>(code[i * kWidth]), {}, {}};
-  for (size_t k = 0; k < PointwiseInstruction::kMostOperands; ++k) instruction.operands[k] = code[i * kWidth + 1 + k];
+  PointwiseInstruction instruction{static_cast<PointwiseOp>(code[i * kWords]), {}, {}};
+  for (size_t k = 0; k < PointwiseInstruction::kMostOperands; ++k) instruction.operands[k] = code[i * kWords + 1 + k];
   for (size_t k = 0; k < PointwiseInstruction::kNumbers; ++k)
     instruction.numbers[k] = numbers[i * PointwiseInstruction::kNumbers + k];
   return instruction;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "ops/op.h"
 
 // An op that only compiled plans hold: a whole expression that is computed element by element.
@@ -85,7 +87,7 @@ inline constexpr int64_t kPointwiseOps = 0
 
 // One instruction. Operands are numbered through: first the inputs of the node, then the results of the instructions.
 struct PointwiseInstruction {
-  static constexpr size_t kMostOperands = 3, kNumbers = 2;
+  static constexpr size_t kMostOperands = 3, kNumbers = 2, kWords = 1 + kMostOperands;
   PointwiseOp op{};
   int64_t operands[kMostOperands] = {-1, -1, -1};
   float numbers[kNumbers] = {0, 0};
@@ -109,7 +111,10 @@ struct PointwiseParams {
     v.field("dtypes", dtypes);
   }
 
-  size_t size() const { return numbers.size() / PointwiseInstruction::kNumbers; }
+  // Instructions that are there in full, whatever a file says.
+  size_t size() const {
+    return std::min(code.size() / PointwiseInstruction::kWords, numbers.size() / PointwiseInstruction::kNumbers);
+  }
   PointwiseInstruction at(size_t i) const;
   void add(const PointwiseInstruction& instruction);
 };

@@ -1,5 +1,6 @@
 #include "onnx/onnx_map.h"
 #include "onnx/ops/constant_numbers.h"
+#include "ops/cast.h"
 
 namespace tenon {
 
@@ -11,9 +12,18 @@ void import_unsqueeze(ImportNode& n) {
   n.finish(n.emit(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {n.input(0), axes}));
 }
 
+// A scalar of any integer type as the axes of an Unsqueeze.
+ValueId axes_of_scalar(ImportNode& n, ValueId axis) {
+  if (n.required_constant(axis)) return n.int_constant(constant_integers(n, axis, "axis"));
+  const ValueId list = n.emit1(OpId::Reshape, default_params(OpId::Reshape), {axis, n.int_constant({1})});
+  CastParams to_int64;
+  to_int64.to = DType::Int64;
+  return n.emit1(OpId::Cast, Params::of(to_int64), {list});
+}
+
 // The contrib op adds one axis, which is a scalar.
 void import_expand_dims(ImportNode& n) {
-  const ValueId axes = n.int_constant(constant_integers(n, n.input(1), "axis"));
+  const ValueId axes = axes_of_scalar(n, n.input(1));
   n.finish(n.emit(OpId::Unsqueeze, default_params(OpId::Unsqueeze), {n.input(0), axes}));
 }
 

@@ -3,6 +3,7 @@
 #include "base/file_kind.h"
 #include "base/messages.h"
 #include "base/temporaries.h"
+#include "base/waiting.h"
 #include "runtime/api/handles.h"
 
 using namespace tenon;
@@ -12,6 +13,11 @@ extern "C" {
 void tn_set_message_handler(void (*handler)(void* user, const char* message), void* user) {
   if (!handler) return set_message_handler({});
   set_message_handler([handler, user](const std::string& text) { handler(user, text.c_str()); });
+}
+
+void tn_set_wait_question(int (*must_stop)(void* user), void* user) {
+  if (!must_stop) return set_wait_question({});
+  set_wait_question([must_stop, user] { return must_stop(user) != 0; });
 }
 
 void tn_remove_temporary_files(void) { remove_temporaries(); }
