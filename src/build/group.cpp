@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "build/in_parallel.h"
 #include "build/text.h"
 #include "build/trial.h"
 #include "build/validate.h"

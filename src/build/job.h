@@ -1,16 +1,17 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "build/json.h"
-#include "build/names.h"
+#include "build/request.h"
 #include "tenon/tenon.hpp"
 
 namespace tenon::build {
+
+struct OutputNames;
 
 // One model on its way through a build.
 struct ModelJob {
@@ -51,9 +52,6 @@ struct GroupResult {
 Options load_options(const BuildRequest& request);
 // The pinned weights that some of these models have. Pins of a model that failed do not count for the others.
 std::vector<std::string> pins_of(const std::vector<ModelJob*>& group, const BuildRequest& request);
-
-// Calls f(i) for i from 0 to count - 1, `jobs` at a time. The first exception stops the rest and goes on.
-void for_each_parallel(size_t count, int64_t jobs, const std::function<void(size_t)>& f);
 
 std::vector<ModelJob> make_jobs(const BuildRequest& request, const OutputNames& names);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "build/names.h"
+
 namespace tenon::build {
 
 namespace {

@@ -1,5 +1,6 @@
 #include "cli/arguments.h"
 
+#include <fmt/format.h>
 #include <tenon/tenon.hpp>
 
 #include <CLI/CLI.hpp>

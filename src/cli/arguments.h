@@ -2,13 +2,8 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
-#include <optional>
 #include <string>
 #include <vector>
-
-#include "cli/command.h"
-#include "cli/console.h"
 
 namespace CLI {
 class App;
@@ -62,15 +57,5 @@ class Arguments {
   CLI::App& app_;
   std::string group_;
 };
-
-// What the command line asks for.
-struct Request {
-  Settings settings;
-  std::unique_ptr<Command> command;  // null: there is only `text` to show
-  std::string text;                  // help or version, for stdout
-};
-
-// Throws Failure(kUsage) on a wrong command line; `request.settings` holds what could be read until then.
-void parse_arguments(int count, char** values, const std::vector<CommandInfo>& commands, Request& request);
 
 }  // namespace cli

@@ -1,10 +1,13 @@
 #include "cli/artifacts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
 #include <set>
 
+#include "cli/failure.h"
 #include "cli/input_files.h"
 #include "cli/models.h"
 

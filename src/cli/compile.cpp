@@ -1,7 +1,12 @@
 // tenon compile: models to compiled models that share one weights file.
+#include <fmt/format.h>
+
+#include "cli/command.h"
 #include "cli/compile/compilers.h"
 #include "cli/compile/report_text.h"
 #include "cli/compile/run.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/text.h"
 
 namespace cli {

@@ -1,4 +1,6 @@
 // --input NAME=FILE.npy|VALUE: what stands behind the '='.
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "cli/failure.h"

@@ -1,5 +1,8 @@
 #include "cli/inputs.h"
 
+#include <fmt/format.h>
+
+#include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/models.h"
 #include "cli/text.h"

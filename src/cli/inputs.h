@@ -10,6 +10,8 @@
 
 namespace cli {
 
+class Console;
+
 // --dim and --shape: extents the model leaves open.
 class ShapeFlags {
  public:

@@ -1,8 +1,13 @@
 // tenon inspect: what is in a model.
+#include <fmt/format.h>
+
 #include <map>
 
 #include "cli/arguments.h"
 #include "cli/artifacts.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/graph_view.h"
 #include "cli/inspect_artifact.h"
 #include "cli/kernels.h"

@@ -1,9 +1,12 @@
 #include "cli/inspect_artifact.h"
 
+#include <fmt/format.h>
+
 #include <map>
 
 #include "cli/artifacts.h"
 #include "cli/compile/settings.h"
+#include "cli/console.h"
 #include "cli/graph_view.h"
 #include "cli/kernels.h"
 #include "cli/models.h"

@@ -4,6 +4,8 @@
 
 namespace cli {
 
+class Console;
+
 // A model that is ready to run with the inputs that the flags say.
 struct LoadedSession {
   LoadedSession(const std::string& path, InputFlags& flags, const Console& console);

@@ -2,10 +2,13 @@
 #include <cstdio>
 #include <string_view>
 
-#include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/compile/check_staged.h"
+#include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/signals.h"
+#include "cli/standard_streams.h"
 #include "tenon/tenon.hpp"
 
 namespace {

@@ -1,8 +1,12 @@
 #include "cli/models.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/option_flags.h"
 #include "cli/stopwatch.h"
 #include "cli/text.h"

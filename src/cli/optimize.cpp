@@ -1,11 +1,16 @@
 // tenon optimize: models in normal form, with a log of every change.
 #include "tenon/optimize.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/models.h"
 #include "cli/output_file.h"
 #include "cli/text.h"

@@ -1,7 +1,10 @@
 // The whole command line: which command, its flags, the flags that all have, and what is wrong with them.
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/arguments.h"
+#include "cli/command.h"
+#include "cli/command_line.h"
 #include "cli/failure.h"
 #include "cli/text.h"
 #include "tenon/tenon.hpp"

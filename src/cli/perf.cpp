@@ -1,4 +1,5 @@
 // tenon perf: how fast a model runs, and which of its steps take the time.
+#include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -6,6 +7,8 @@
 #include <map>
 #include <numeric>
 
+#include "cli/command.h"
+#include "cli/console.h"
 #include "cli/loaded_session.h"
 #include "cli/models.h"
 #include "cli/stopwatch.h"

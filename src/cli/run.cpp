@@ -1,4 +1,9 @@
 // tenon run: runs a model once and shows what comes out.
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/loaded_session.h"
 #include "cli/models.h"
 #include "cli/output_file.h"

@@ -1,5 +1,7 @@
 #include "cli/same_inputs.h"
 
+#include <fmt/format.h>
+
 #include "cli/failure.h"
 
 namespace cli {

@@ -1,6 +1,10 @@
 // tenon sys: what Tenon is and what it found on this machine.
+#include <fmt/format.h>
+
 #include "cli/arguments.h"
+#include "cli/command.h"
 #include "cli/compile/compilers.h"
+#include "cli/console.h"
 #include "cli/models.h"
 #include "cli/text.h"
 

@@ -1,5 +1,7 @@
 #include "cli/trial_flags.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 

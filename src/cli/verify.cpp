@@ -1,8 +1,13 @@
 // tenon verify: the numbers of one model against those of another, or of its reference form.
+#include <fmt/format.h>
+
 #include <map>
 
 #include "cli/artifacts.h"
+#include "cli/command.h"
 #include "cli/compared_outputs.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/inputs.h"
 #include "cli/models.h"
 #include "cli/same_inputs.h"

@@ -1,5 +1,7 @@
 #include "cli/verify_artifacts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
@@ -8,6 +10,8 @@
 #include "cli/compared_outputs.h"
 #include "cli/compile/settings.h"
 #include "cli/compile/words.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/interrupted.h"
 #include "cli/models.h"
 #include "cli/text.h"

@@ -1,5 +1,10 @@
 // tenon weights: the weights of models and compiled models.
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/weights/action.h"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <filesystem>

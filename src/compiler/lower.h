@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "ir/graph.h"
 #include "ir/rewrite.h"
 #include "plan/plan.h"
 

@@ -503,21 +503,6 @@ std::string types_key(const PreparedPlan& plan, size_t start, std::span<const Ce
          });
 }
 
-std::shared_ptr<const SegmentShapes> KnownShapes::find(const std::string& inputs) {
-  const std::lock_guard lock(mutex_);
-  const auto it = std::ranges::find(recent_, inputs, [](const auto& entry) { return entry.first; });
-  if (it == recent_.end()) return nullptr;
-  recent_.splice(recent_.begin(), recent_, it);
-  return recent_.front().second;
-}
-
-void KnownShapes::keep(std::string inputs, std::shared_ptr<const SegmentShapes> shapes) {
-  constexpr size_t kMost = 64;
-  const std::lock_guard lock(mutex_);
-  recent_.emplace_front(std::move(inputs), std::move(shapes));
-  if (recent_.size() > kMost) recent_.pop_back();
-}
-
 std::string_view content_of(const Cell& cell) {
   const TensorView& view = cell.view;
   if (!view.data || view.dtype == DType::String) return {};

@@ -1,11 +1,10 @@
 #pragma once
 
-#include <list>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "executor/known_shapes.h"
 #include "plan/plan.h"
 #include "providers/provider.h"
 
@@ -48,20 +47,6 @@ struct PlacedStep {
   int64_t scratch_offset = 0;  // of the kernel's working memory in the arena
   std::vector<SpreadValue> spread;
   std::vector<PlanValueId> dead;  // values that may be boxed and that no later step reads
-};
-
-// The dims of all placed values of a segment, for one tuple of inputs.
-using SegmentShapes = std::vector<std::vector<int64_t>>;
-
-// The tuples that a segment with late dims has been run with, the most recent ones. Thread-safe.
-class KnownShapes {
- public:
-  std::shared_ptr<const SegmentShapes> find(const std::string& inputs);
-  void keep(std::string inputs, std::shared_ptr<const SegmentShapes> shapes);
-
- private:
-  std::mutex mutex_;
-  std::list<std::pair<std::string, std::shared_ptr<const SegmentShapes>>> recent_;
 };
 
 // Steps [begin, end) with every shape solved and every buffer placed. Immutable once made.

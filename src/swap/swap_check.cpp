@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "plan/fixed_sources.h"
+#include "plan/plan.h"
 #include "plan/property.h"
 #include "plan/tensor_bytes.h"
 #include "tensor/type.h"

@@ -5,11 +5,12 @@
 #include <string>
 #include <vector>
 
-#include "plan/plan.h"
 #include "swap/weight_snapshot.h"
 #include "weights/weight_source.h"
 
 namespace tenon {
+
+struct Program;
 
 struct SwapOptions {
   bool partial = false;           // weights that the new set does not have stay as they are

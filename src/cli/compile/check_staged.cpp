@@ -1,6 +1,7 @@
 // The process that tries one staged result.
 #include "cli/compile/check_staged.h"
 
+#include <fmt/format.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 

@@ -1,9 +1,12 @@
 // The configuration file of `tenon compile`.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
 #include "cli/compile/compilers.h"
 #include "cli/compile/settings.h"
+#include "cli/failure.h"
 #include "cli/models.h"
 #include "cli/text.h"
 #include "tenon/tenon.hpp"

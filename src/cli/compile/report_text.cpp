@@ -1,8 +1,11 @@
 #include "cli/compile/report_text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
+#include "cli/console.h"
 #include "cli/text.h"
 #include "cli/trial_inputs.h"
 

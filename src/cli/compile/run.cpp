@@ -1,10 +1,13 @@
 #include "cli/compile/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <set>
 
 #include "cli/compile/words.h"
+#include "cli/failure.h"
 #include "cli/models.h"
 
 namespace cli {

@@ -1,9 +1,13 @@
 #include "cli/compile/settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
 #include "cli/compile/compilers.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 
 namespace cli {
 

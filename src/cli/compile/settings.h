@@ -8,6 +8,8 @@
 
 namespace cli {
 
+class Console;
+
 // "net" of "models/net.onnx".
 std::string stem_of(const std::string& path);
 

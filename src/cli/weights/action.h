@@ -5,9 +5,12 @@
 
 #include "cli/arguments.h"
 #include "cli/artifacts.h"
+#include "cli/failure.h"
 #include "cli/output_file.h"
 
 namespace cli {
+
+class Console;
 
 // What `tenon weights` was told.
 struct WeightFlags {

@@ -1,4 +1,8 @@
+#include <fmt/format.h>
+
 #include "cli/artifacts.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/models.h"
 #include "cli/output_file.h"
 #include "cli/text.h"

@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "cli/artifacts.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/models.h"
 #include "cli/packed_entries.h"
 #include "cli/text.h"

@@ -1,9 +1,13 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
 
 #include "cli/artifacts.h"
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/input_files.h"
 #include "cli/models.h"
 #include "cli/packed_entries.h"

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "plan/plan.h"
 #include "plan/tensor_bytes.h"
 
 namespace tenon {

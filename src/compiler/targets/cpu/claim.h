@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ir/rewrite.h"
-#include "ops/convolution.h"
 #include "ops/packed.h"
 
 namespace tenon {
