@@ -7,7 +7,7 @@ namespace tenon {
 
 // Which variant of its family runs a step, and why those before it do not.
 struct StepVariant {
-  std::string_view name;  // "": it depends on shapes that are open
+  std::string_view name;  // "": it depends on shapes that are open, or the op does not allow what the plan declares
   std::vector<Refusal> refusals;
 };
 

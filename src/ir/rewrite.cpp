@@ -123,11 +123,13 @@ class Rewriting {
   std::map<NodeId, int> generation_;  // how many patches led to a node
 };
 
+Status rewrite_with_bodies(Graph& graph, std::span<const Rule> rules, ChangeLog& log, const RewriteOptions& options);
+
 Status rewrite_bodies(Graph& graph, NodeId id, std::span<const Rule> rules, ChangeLog& log,
                       const RewriteOptions& options) {
   const GraphNode& node = graph.node(id);
   const size_t changes = log.changes.size();
-  for (const auto& body : node.bodies) TN_RETURN_IF_ERROR(rewrite(*body, rules, log, options));
+  for (const auto& body : node.bodies) TN_RETURN_IF_ERROR(rewrite_with_bodies(*body, rules, log, options));
   if (log.changes.size() == changes) return {};
   for (ValueId v : graph.drop_unread_captures(id))
     if (graph.value(v).producer != kNone) remove_if_dead(graph, graph.value(v).producer);
@@ -137,9 +139,7 @@ Status rewrite_bodies(Graph& graph, NodeId id, std::span<const Rule> rules, Chan
   return infer_readers(graph, operands);
 }
 
-}  // namespace
-
-Status rewrite(Graph& graph, std::span<const Rule> rules, ChangeLog& log, const RewriteOptions& options) {
+Status rewrite_with_bodies(Graph& graph, std::span<const Rule> rules, ChangeLog& log, const RewriteOptions& options) {
   const size_t misses_before = log.misses.size();
   // What rules find in bodies depends on what the nodes around them know, and the reverse.
   for (size_t changes = SIZE_MAX; changes != log.changes.size();) {
@@ -148,6 +148,14 @@ Status rewrite(Graph& graph, std::span<const Rule> rules, ChangeLog& log, const 
     for (NodeId id : graph.node_ids()) TN_RETURN_IF_ERROR(rewrite_bodies(graph, id, rules, log, options));
     TN_RETURN_IF_ERROR(Rewriting(graph, rules, log, options).run());
   }
+  return {};
+}
+
+}  // namespace
+
+Status rewrite(Graph& graph, std::span<const Rule> rules, ChangeLog& log, const RewriteOptions& options) {
+  TN_RETURN_IF_ERROR(rewrite_with_bodies(graph, rules, log, options));
+  // Once, from the outside: bodies may lie in bodies a thousand deep.
   return kVerifyPatches ? verify(graph) : Status();
 }
 
