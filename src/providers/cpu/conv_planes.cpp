@@ -195,8 +195,8 @@ class PlaneConv {
 
 Result<KernelState> bind_conv_planes(const BindRequest& request) {
   const auto& p = request.params.get<PackedConvParams>();
-  if (p.layout == PackedLayout::Depthwise)
-    return error(Code::Unsupported, "its weights are packed for depthwise kernels");
+  if (p.layout != PackedLayout::Panels)
+    return error(Code::Unsupported, "its weights are packed as {}", choice_name(p.layout));
   if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
   const FusedActivation& activation = p.activation;
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
