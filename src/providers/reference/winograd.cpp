@@ -43,13 +43,14 @@ void pack(const TensorView& weight, const float* scale, std::span<float> to) {
   const int64_t point_size = ceil_div(outputs, kPanelWidth) * channels * kPanelWidth;
   const float* from = weight.as<float>().data();
   WorkMeter meter;
-  for (int64_t n = 0; n < outputs; ++n) {
+  // Outputs that fill up the last panel have filters of zeros.
+  for (int64_t n = 0; n < ceil_div(outputs, kPanelWidth) * kPanelWidth; ++n) {
     meter.spend(channels * 9);
     for (int64_t c = 0; c < channels; ++c) {
       double filter[3][3], points[kEdge][kEdge];
       for (int i = 0; i < 9; ++i) {
-        const float value = from[(n * channels + c) * 9 + i];
-        filter[i / 3][i % 3] = scale ? value * scale[n] : value;
+        const float value = n < outputs ? from[(n * channels + c) * 9 + i] : 0.0f;
+        filter[i / 3][i % 3] = scale && n < outputs ? value * scale[n] : value;
       }
       transform(WinogradMatrices<Outputs>::kFilter, filter, points);
       for (int p = 0; p < kEdge * kEdge; ++p)
