@@ -7,6 +7,7 @@
 #include "providers/cpu/finish.h"
 #include "providers/cpu/pack.h"
 #include "providers/cpu/tiles.h"
+#include "providers/cpu/to_rows.h"
 #include "providers/cpu/winograd.h"
 
 namespace tenon {
@@ -20,6 +21,8 @@ constexpr int64_t kWantedChunks = 2;
 // Rows of points are this much longer than their channels, so that neighbours do not meet in one place of a cache.
 constexpr int64_t kGap = 16;
 constexpr int64_t kDepth = 512;
+// The last row of results may be read up to here.
+constexpr int64_t kReadAhead = 16;
 
 // Tiles [first, last) of an image, row by row, and panels of output channels.
 struct TileChunk {
@@ -37,7 +40,7 @@ class WinogradConv {
  public:
   WinogradConv(const ConvShape& shape, const FusedActivation& activation, PackedLayout layout, Isa isa)
       : shape_(shape), activation_(activation), edge_(winograd_outputs(layout)), points_(winograd_points(layout)),
-        kernels_(winograd_kernels(isa, edge_)), rows_(rows_function(isa)), columns_(pack_kernels(isa).transpose),
+        kernels_(winograd_kernels(isa, edge_)), rows_(to_rows_function(isa)), columns_(pack_kernels(isa).transpose),
         table_(tile_table(isa)), finish_(finish_function(isa)), panels_(ceil_div(shape.outputs, kPanelWidth)),
         blocks_(ceil_div(shape.channels, kPanelWidth)), tile_columns_(ceil_div(shape.out[2], edge_)),
         tiles_(ceil_div(shape.out[1], edge_) * tile_columns_), tile_parts_(ceil_div(tiles_, kMostTiles)),
@@ -54,7 +57,7 @@ class WinogradConv {
 
   int64_t scratch_bytes() const {
     const int64_t staged = std::max(in_columns_ * (edge_ + 2), 2 * out_columns_ * edge_) * kPanelWidth;
-    return (points_ * most_tiles_ * (in_stride_ + out_stride_) + staged) * int64_t{sizeof(float)};
+    return (points_ * most_tiles_ * (in_stride_ + out_stride_) + staged + kReadAhead) * int64_t{sizeof(float)};
   }
   int64_t chunks() const { return shape_.batch * tile_parts_ * panel_parts_; }
   const FusedActivation& activation() const { return activation_; }
@@ -154,7 +157,7 @@ class WinogradConv {
                           staged, columns * kPanelWidth);
       const int64_t to = run.row * edge_ * shape_.out[2] + run.column * edge_;
       for (int64_t i = 0; i < rows; ++i) {
-        rows_(staged + i * columns * kPanelWidth, columns, plain + i * columns, edge_ * columns);
+        rows_(staged + i * columns * kPanelWidth, kPanelWidth, columns, plain + i * columns, edge_ * columns);
         for (int64_t c = 0; c < std::min(kPanelWidth, shape_.outputs - channel); ++c) {
           const Finish how{tensors.bias ? tensors.bias + channel + c : nullptr, 0, tensors.activation};
           float* y = tensors.y + (chunk.image * shape_.outputs + channel + c) * shape_.out_plane();
@@ -168,7 +171,7 @@ class WinogradConv {
   const FusedActivation activation_;
   const int64_t edge_, points_;
   const WinogradKernels& kernels_;
-  const RowsFunction rows_;
+  const ToRowsFunction rows_;
   bool (*const columns_)(const float* const* rows, int64_t depth, const float* scale, bool streaming, float* to);
   const TileTable& table_;
   const FinishFunction finish_;

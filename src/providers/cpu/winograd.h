@@ -23,8 +23,4 @@ struct WinogradKernels {
 // For tiles of 2x2 or 4x4 outputs.
 const WinogradKernels& winograd_kernels(Isa isa, int64_t outputs);
 
-// to[j * to_stride + k] = from[k * 16 + j] for sixteen rows j.
-using RowsFunction = void (*)(const float* from, int64_t count, float* to, int64_t to_stride);
-RowsFunction rows_function(Isa isa);
-
 }  // namespace tenon

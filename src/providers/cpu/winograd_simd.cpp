@@ -183,31 +183,6 @@ const WinogradKernels& kernels() {
 const WinogradKernels& kernels2() { return kernels<2>(); }
 const WinogradKernels& kernels4() { return kernels<4>(); }
 
-HWY_ATTR void to_rows(const float* from, int64_t count, float* to, int64_t to_stride) {
-  int64_t k = 0;
-#if HWY_TARGET != HWY_SCALAR
-  // Four columns of four channels at a time.
-  const hn::CappedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> pairs;
-  for (; k + 4 <= count; k += 4)
-    for (int j = 0; j < 16; j += 4) {
-      const float* x = from + k * 16 + j;
-      const auto v0 = hn::LoadU(d, x), v1 = hn::LoadU(d, x + 16), v2 = hn::LoadU(d, x + 32), v3 = hn::LoadU(d, x + 48);
-      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
-      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
-      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
-      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
-      float* y = to + j * to_stride + k;
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, y);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, y + to_stride);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, y + 2 * to_stride);
-      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, y + 3 * to_stride);
-    }
-#endif
-  for (; k < count; ++k)
-    for (int j = 0; j < 16; ++j) to[j * to_stride + k] = from[k * 16 + j];
-}
-
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon::winograd
 HWY_AFTER_NAMESPACE();
@@ -219,15 +194,10 @@ namespace tenon {
 namespace winograd {
 HWY_EXPORT(kernels2);
 HWY_EXPORT(kernels4);
-HWY_EXPORT(to_rows);
 }  // namespace winograd
 const WinogradKernels& winograd_kernels(Isa isa, int64_t outputs) {
   using namespace winograd;
   return outputs == 2 ? TENON_DISPATCH(kernels2, isa)() : TENON_DISPATCH(kernels4, isa)();
-}
-RowsFunction rows_function(Isa isa) {
-  using namespace winograd;
-  return TENON_DISPATCH(to_rows, isa);
 }
 }  // namespace tenon
 #endif
