@@ -1,5 +1,7 @@
 #include "ops/packed.h"
 
+#include <algorithm>
+
 #include "base/checked_math.h"
 #include "ops/shape_checks.h"
 
@@ -63,7 +65,12 @@ Status infer_pack_panels(InferContext& c) {
   const Dim depth = depth_of(w, kn);
   TN_RETURN_IF_ERROR(check_groups(p.groups, outputs));
   TN_RETURN_IF_ERROR(expect_shape(c, 1, "the scale", {outputs}));
-  if (p.layout == PackedLayout::Depthwise)
+  if (winograd_outputs(p.layout) > 0) {
+    if (p.groups != 1 || w.size() != 4 || differ(w[2], Dim(3)) || differ(w[3], Dim(3)))
+      return invalid_model("weights of shape {} in {} groups cannot be packed as {}; they must be 3x3 in one group",
+                           shape_text(w), p.groups, choice_name(p.layout));
+    c.out(0, DType::Float32, Shape{Dim(winograd_points(p.layout)), panels_of(outputs), w[1], Dim(kPanelWidth)});
+  } else if (p.layout == PackedLayout::Depthwise)
     c.out(0, DType::Float32, Shape{panels_of(outputs), depth, Dim(kPanelWidth)});
   else
     c.out(0, DType::Float32,
@@ -101,6 +108,18 @@ Status infer_packed_matmul(InferContext& c) {
   return {};
 }
 
+bool steps_by_one(const std::vector<int64_t>& steps) {
+  return std::ranges::all_of(steps, [](int64_t step) { return step == 1; });
+}
+
+Status check_winograd(const ConvParams& p, PackedLayout layout) {
+  if (p.group == 1 && p.window.kernel_shape == std::vector<int64_t>{3, 3} && steps_by_one(p.window.strides) &&
+      steps_by_one(p.window.dilations))
+    return {};
+  return invalid_model("weights that are packed as {} need a 3x3 kernel, steps of 1 and one group",
+                       choice_name(layout));
+}
+
 // The shape of the packed weight; input channels may be unknown.
 Result<Shape> packed_conv_shape(const PackedConvParams& p, const Dim& input_channels) {
   const Dim group(p.conv.group), outputs(p.output_channels);
@@ -111,6 +130,10 @@ Result<Shape> packed_conv_shape(const PackedConvParams& p, const Dim& input_chan
       return invalid_model("{} channels in {} groups are not a depthwise convolution", input_channels.to_string(),
                            p.conv.group);
     return Shape{panels_of(outputs), Dim(*taps), Dim(kPanelWidth)};
+  }
+  if (winograd_outputs(p.layout) > 0) {
+    TN_RETURN_IF_ERROR(check_winograd(p.conv, p.layout));
+    return Shape{Dim(winograd_points(p.layout)), panels_of(outputs), input_channels, Dim(kPanelWidth)};
   }
   const Dim depth = floor_div(input_channels, group) * Dim(*taps);
   return Shape{group, panels_of(floor_div(outputs, group)), depth, Dim(kPanelWidth)};

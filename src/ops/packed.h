@@ -13,11 +13,24 @@ inline constexpr int64_t kPanelWidth = 16;
 enum class PackedLayout : uint8_t {
   Panels,     // [groups, ceil(N / groups / 16), K, 16]: for each k, 16 neighbouring outputs; padded with zeros
   Depthwise,  // [ceil(N / 16), taps, 16]: for each tap, 16 neighbouring channels; padded with zeros
+  // [points, ceil(N / 16), C, 16] of a 3x3 kernel: each filter as its values at the points of a Winograd tile of 2x2 or
+  // 4x4 outputs, which are 16 or 36 points.
+  Winograd2,
+  Winograd4,
 };
 template <>
 struct Choices<PackedLayout> {
-  static constexpr const char* names[] = {"panels16", "depthwise16"};
+  static constexpr const char* names[] = {"panels16", "depthwise16", "winograd2", "winograd4"};
 };
+
+// Edge of the square of outputs that a Winograd layout computes at a time; 0 for other layouts.
+constexpr int64_t winograd_outputs(PackedLayout layout) {
+  return layout == PackedLayout::Winograd2 ? 2 : layout == PackedLayout::Winograd4 ? 4 : 0;
+}
+// Points of its tiles: their edge is larger by the reach of the kernel.
+constexpr int64_t winograd_points(PackedLayout layout) {
+  return (winograd_outputs(layout) + 2) * (winograd_outputs(layout) + 2);
+}
 
 // The axes of a weight before it is packed: [N, K...] or [K, N].
 enum class WeightOrder : uint8_t { OutputsFirst, DepthFirst };
@@ -64,7 +77,8 @@ constexpr size_t packed_bias_input(size_t i) { return packed_weight_input(i) + 1
 struct PackedConvParams {
   ConvParams conv;
   int64_t output_channels = 0;
-  PackedLayout layout = PackedLayout::Panels;  // Depthwise: as many groups as input channels
+  // Depthwise: as many groups as input channels. Winograd: one group, a 3x3 kernel, steps of 1.
+  PackedLayout layout = PackedLayout::Panels;
   FusedActivation activation;
   void fields(FieldVisitor& v) {
     conv.fields(v);

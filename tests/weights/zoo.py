@@ -57,6 +57,14 @@ def conv_norm_relu(rng):
         [weight("w", floats(rng, 20, 3, 3, 3)), weight("b", floats(rng, 20)), *norm_weights(rng, "n", 20)])
 
 
+def winograd_conv_norm(rng):
+    """A 3x3 convolution with enough channels to be computed at the points of tiles."""
+    return model(
+        [node("Conv", ["x", "w", "b"], ["c"], pads=[1, 1, 1, 1]), norm("n", "c", "d"), node("Relu", ["d"], ["y"])],
+        [("x", FLOAT, ["batch", 32, 7, "v"])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 40, 32, 3, 3)), weight("b", floats(rng, 40)), *norm_weights(rng, "n", 40)])
+
+
 def conv_scale_shift_norm(rng):
     """Mul and Add by constants between a convolution and its normalization."""
     return model(

@@ -3,9 +3,8 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
-#include "providers/cpu/conv_shape.h"
+#include "providers/cpu/conv_pieces.h"
 #include "providers/cpu/finish.h"
-#include "providers/cpu/gather.h"
 #include "providers/cpu/panel_product.h"
 #include "providers/cpu/tiles.h"
 
@@ -15,61 +14,10 @@ namespace {
 
 // Positions of a tile: three panels, which with their part of the depth stay in a first-level cache.
 constexpr int64_t kTilePanels = 3, kTileWidth = kTilePanels * kPanelWidth;
+static_assert(kTileWidth <= ConvPieces::kMost);
 constexpr int64_t kDepth = 192;
 // Panels of output channels of a chunk, at most; fewer when there are few tiles to share out.
 constexpr int64_t kMostPanels = 16, kWantedChunks = 8;
-
-// Where the columns of a tile come from, for one tap.
-class TilePieces {
- public:
-  TilePieces(const ConvShape& shape, int64_t begin, int64_t end, int64_t width)
-      : shape_(shape), begin_(begin), end_(end), width_(static_cast<int32_t>(width)) {}
-
-  void find(int64_t tap_index) {
-    count_ = 0;
-    const auto tap = shape_.tap(tap_index);
-    const auto [first, last] = shape_.columns_inside(tap[2]);
-    for (int64_t position = begin_; position < end_;) {
-      const int64_t column = position % shape_.out[2], row = position / shape_.out[2];
-      const int64_t length = std::min(shape_.out[2] - column, end_ - position);
-      add_row(tap, row, column, length, first, last, static_cast<int32_t>(position - begin_));
-      position += length;
-    }
-    add(static_cast<int32_t>(end_ - begin_), width_ - static_cast<int32_t>(end_ - begin_), -1);
-  }
-  const GatherPiece* pieces() const { return pieces_.data(); }
-  int64_t count() const { return count_; }
-
- private:
-  // Output columns [column, column + length) of one row, of which [first, last) see the input.
-  void add_row(const std::array<int64_t, 3>& tap, int64_t row, int64_t column, int64_t length, int64_t first,
-               int64_t last, int32_t to) {
-    const int64_t z = input_position(0, row / shape_.out[1], tap[0]);
-    const int64_t y = input_position(1, row % shape_.out[1], tap[1]);
-    if (z < 0 || y < 0) return add(to, static_cast<int32_t>(length), -1);
-    const int64_t end = column + length, from = std::clamp(first, column, end), until = std::clamp(last, from, end);
-    add(to, static_cast<int32_t>(from - column), -1);
-    const int64_t x = from * shape_.window[2].stride + tap[2] * shape_.window[2].dilation - shape_.window[2].pad_begin;
-    add(to + static_cast<int32_t>(from - column), static_cast<int32_t>(until - from),
-        (z * shape_.in[1] + y) * shape_.in[2] + x);
-    add(to + static_cast<int32_t>(until - column), static_cast<int32_t>(end - until), -1);
-  }
-  // -1 in the padding.
-  int64_t input_position(size_t axis, int64_t position, int64_t tap) const {
-    const WindowAxis& a = shape_.window[axis];
-    const int64_t at = position * a.stride + tap * a.dilation - a.pad_begin;
-    return at < shape_.in[axis] ? std::max<int64_t>(at, -1) : -1;
-  }
-  void add(int32_t to, int32_t count, int64_t from) {
-    if (count > 0) pieces_[static_cast<size_t>(count_++)] = {to, count, from};
-  }
-
-  const ConvShape& shape_;
-  int64_t begin_, end_;
-  int32_t width_;
-  int64_t count_ = 0;
-  std::array<GatherPiece, 3 * kTileWidth + 1> pieces_;
-};
 
 // The part of the result that one chunk makes.
 struct PlaneChunk {
@@ -137,7 +85,7 @@ class PlaneConv {
       o.b = x + chunk.begin;
       o.b_depth_stride = plane;
     } else {
-      gather_block(chunk, block, x, width, gathered);
+      gather_positions(shape_, block, chunk.begin, chunk.end, width, x, gather_, gathered);
       o.b = gathered;
       o.b_depth_stride = width;
     }
@@ -146,23 +94,6 @@ class PlaneConv {
       o.c = sums + (panel - chunk.first_panel) * kPanelWidth * kTileWidth;
       multiply_tiles(table_, TileOrder::DepthMajor, o, std::min(kPanelWidth, shape_.outputs - panel * kPanelWidth),
                      width / kPanelWidth);
-    }
-  }
-
-  void gather_block(const PlaneChunk& chunk, const DepthBlock& block, const float* x, int64_t width,
-                    float* gathered) const {
-    TilePieces pieces(shape_, chunk.begin, chunk.end, width);
-    Gather g{.step = shape_.window[2].stride,
-             .channels = block.channels,
-             .from = x,
-             .from_stride = shape_.in_plane(),
-             .to_stride = block.taps * width};
-    for (int64_t t = 0; t < block.taps; ++t) {
-      pieces.find(block.first_tap + t);
-      g.pieces = pieces.pieces();
-      g.piece_count = pieces.count();
-      g.to = gathered + t * width;
-      gather_(g);
     }
   }
 
@@ -195,8 +126,8 @@ class PlaneConv {
 
 Result<KernelState> bind_conv_planes(const BindRequest& request) {
   const auto& p = request.params.get<PackedConvParams>();
-  if (p.layout == PackedLayout::Depthwise)
-    return error(Code::Unsupported, "its weights are packed for depthwise kernels");
+  if (p.layout != PackedLayout::Panels)
+    return error(Code::Unsupported, "its weights are packed as {}", choice_name(p.layout));
   if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
   const FusedActivation& activation = p.activation;
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));

@@ -1,94 +1,89 @@
-// Convolutions with few output positions: rows of the product are the positions, columns the output channels.
+// Convolutions with few output positions: rows of the product are the positions, columns the output channels, so that
+// no column is left empty and each weight is read once for all positions of a chunk.
 #include <algorithm>
 
 #include "base/checked_math.h"
-#include "providers/cpu/conv_shape.h"
+#include "providers/cpu/conv_pieces.h"
 #include "providers/cpu/finish.h"
 #include "providers/cpu/panel_product.h"
+#include "providers/cpu/to_rows.h"
 
 namespace tenon {
 
 namespace {
 
-constexpr int64_t kMostPositions = 16;
-constexpr int64_t kSums = kMostPositions * kPanelBlock * kPanelWidth;
-constexpr int64_t kPointScratch =
-    (kSums + kMostPositions * kDepthBlock + kPanelBlock * kPanelWidth) * int64_t{sizeof(float)};
-
-// Where a tap of an output position lies in a channel of the input; -1 in the padding.
-int64_t input_offset(const ConvShape& shape, int64_t position, const std::array<int64_t, 3>& tap) {
-  const std::array<int64_t, 3> at{position / shape.out[2] / shape.out[1], position / shape.out[2] % shape.out[1],
-                                  position % shape.out[2]};
-  int64_t offset = 0;
-  for (size_t i = 0; i < 3; ++i) {
-    const WindowAxis& a = shape.window[i];
-    const int64_t x = at[i] * a.stride + tap[i] * a.dilation - a.pad_begin;
-    if (x < 0 || x >= shape.in[i]) return -1;
-    offset = offset * shape.in[i] + x;
-  }
-  return offset;
-}
-
-// One dense row of k per position.
-void gather_rows(const ConvShape& shape, const DepthBlock& block, const float* x, float* rows) {
-  const int64_t plane = shape.in_plane();
-  for (int64_t t = 0; t < block.taps; ++t) {
-    const auto tap = shape.tap(block.first_tap + t);
-    for (int64_t position = 0; position < shape.out_plane(); ++position) {
-      const int64_t offset = input_offset(shape, position, tap);
-      float* to = rows + position * block.size() + t;
-      for (int64_t c = 0; c < block.channels; ++c) to[c * block.taps] = offset < 0 ? 0.0f : x[c * plane + offset];
-    }
-  }
-}
+// Positions of an image, above which its planes are cut into columns instead; and those of a chunk.
+constexpr int64_t kMostPositions = 256, kChunkPositions = 56;
+static_assert(kChunkPositions <= ConvPieces::kMost);
+// The last row of results may be read up to here.
+constexpr int64_t kReadAhead = 16;
+constexpr int64_t kColumns = kPanelBlock * kPanelWidth;
 
 class PointConv {
  public:
   PointConv(const ConvShape& shape, const FusedActivation& activation, Isa isa)
       : shape_(shape), activation_(activation), table_(tile_table(isa)), finish_(finish_function(isa)),
-        blocks_(shape, kDepthBlock), panels_(ceil_div(shape.outputs, kPanelWidth)),
-        parts_(ceil_div(panels_, kPanelBlock)), direct_(shape.reads_everything_once()) {}
+        gather_(gather_function(isa)), rows_(to_rows_function(isa)), blocks_(shape, kDepthBlock),
+        panels_(ceil_div(shape.outputs, kPanelWidth)), parts_(ceil_div(panels_, kPanelBlock)),
+        tiles_(ceil_div(shape.out_plane(), kChunkPositions)), positions_(ceil_div(shape.out_plane(), tiles_)),
+        is_vector_(shape.reads_everything_once()), is_pointwise_(shape.is_pointwise()) {}
 
-  int64_t chunks() const { return shape_.batch * shape_.groups * parts_; }
+  int64_t scratch_bytes() const {
+    // Sums, gathered inputs, and one panel of results as rows.
+    return (positions_ * (kColumns + kDepthBlock + kPanelWidth) + kReadAhead) * int64_t{sizeof(float)};
+  }
+  int64_t chunks() const { return shape_.batch * shape_.groups * tiles_ * parts_; }
   const FusedActivation& activation() const { return activation_; }
 
-  // A block of output channels of one group of one image.
+  // A block of output channels of one group at some positions of one image.
   void run(int64_t chunk, const ConvTensors& tensors, float* sums) const {
-    const int64_t image_group = chunk / parts_, first = chunk % parts_ * kPanelBlock;
-    const int64_t count = std::min(kPanelBlock, panels_ - first);
-    float *rows = sums + kSums, *results = rows + kMostPositions * kDepthBlock;
-    if (blocks_.count() == 0) std::fill(sums, sums + kSums, 0.0f);
+    const int64_t first = chunk % parts_ * kPanelBlock, tile = chunk / parts_ % tiles_;
+    const int64_t image_group = chunk / parts_ / tiles_, count = std::min(kPanelBlock, panels_ - first);
+    const int64_t begin = shape_.out_plane() * tile / tiles_, end = shape_.out_plane() * (tile + 1) / tiles_;
+    float *gathered = sums + positions_ * kColumns, *results = gathered + positions_ * kDepthBlock;
+    if (blocks_.count() == 0) std::fill(sums, sums + positions_ * kColumns, 0.0f);
     for (int64_t i = 0; i < blocks_.count(); ++i) {
       if (i % kBlocksBetweenPolls == kBlocksBetweenPolls - 1) poll_cancelled();
       const DepthBlock block = blocks_[i];
       const float* x = tensors.x + (image_group * shape_.channels + block.first_channel) * shape_.in_plane();
-      if (!direct_) gather_rows(shape_, block, x, rows);
       const int64_t panel = image_group % shape_.groups * panels_ + first;
-      const TileOperands operands{.a = direct_ ? x + block.first_tap : rows,
-                                  .a_stride = block.size(),
-                                  .b = tensors.packed + (panel * shape_.depth() + blocks_.begin(block)) * kPanelWidth,
-                                  .b_panel_stride = shape_.depth() * kPanelWidth,
-                                  .b_depth_stride = kPanelWidth,
-                                  .depth = block.size(),
-                                  .c = sums,
-                                  .c_stride = kPanelBlock * kPanelWidth,
-                                  .accumulate = i > 0};
-      multiply_tiles(table_, TileOrder::RowMajor, operands, shape_.out_plane(), count);
+      TileOperands operands{.b = tensors.packed + (panel * shape_.depth() + blocks_.begin(block)) * kPanelWidth,
+                            .b_panel_stride = shape_.depth() * kPanelWidth,
+                            .b_depth_stride = kPanelWidth,
+                            .depth = block.size(),
+                            .c = sums,
+                            .c_stride = kColumns,
+                            .accumulate = i > 0};
+      if (is_vector_) {
+        operands.a = x + block.first_tap;
+        operands.a_stride = 1;
+      } else if (is_pointwise_) {
+        operands.a = x + begin;
+        operands.a_stride = shape_.in_plane();
+      } else {
+        gather_positions(shape_, block, begin, end, end - begin, x, gather_, gathered);
+        operands.a = gathered;
+        operands.a_stride = end - begin;
+      }
+      multiply_tiles(table_, TileOrder::DepthMajor, operands, end - begin, count);
     }
-    store(tensors, image_group, first * kPanelWidth, count * kPanelWidth, sums, results);
+    store(tensors, image_group, first, count, begin, end, sums, results);
   }
 
  private:
   // Sums are rows of channels; the output has rows of positions.
-  void store(const ConvTensors& tensors, int64_t image_group, int64_t column, int64_t most_columns, const float* sums,
-             float* results) const {
-    const int64_t columns = std::min(most_columns, shape_.outputs - column), positions = shape_.out_plane();
-    const int64_t channel = image_group % shape_.groups * shape_.outputs + column;
-    const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 1, tensors.activation};
-    float* y = tensors.y + (image_group * shape_.outputs + column) * positions;
-    for (int64_t position = 0; position < positions; ++position) {
-      finish_(sums + position * kPanelBlock * kPanelWidth, results, columns, how);
-      for (int64_t i = 0; i < columns; ++i) y[i * positions + position] = results[i];
+  void store(const ConvTensors& tensors, int64_t image_group, int64_t first, int64_t count, int64_t begin, int64_t end,
+             const float* sums, float* results) const {
+    const int64_t positions = end - begin, group = image_group % shape_.groups;
+    for (int64_t panel = first; panel < first + count; ++panel) {
+      rows_(sums + (panel - first) * kPanelWidth, kColumns, positions, results, positions);
+      const int64_t last = std::min(kPanelWidth, shape_.outputs - panel * kPanelWidth);
+      for (int64_t i = 0; i < last; ++i) {
+        const int64_t output = panel * kPanelWidth + i, channel = group * shape_.outputs + output;
+        const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 0, tensors.activation};
+        finish_(results + i * positions,
+                tensors.y + (image_group * shape_.outputs + output) * shape_.out_plane() + begin, positions, how);
+      }
     }
   }
 
@@ -96,26 +91,28 @@ class PointConv {
   const FusedActivation activation_;
   const TileTable& table_;
   const FinishFunction finish_;
+  const GatherFunction gather_;
+  const ToRowsFunction rows_;
   const DepthBlocks blocks_;
-  const int64_t panels_, parts_;
-  const bool direct_;
+  const int64_t panels_, parts_;     // of output channels
+  const int64_t tiles_, positions_;  // of positions; the most of one
+  const bool is_vector_, is_pointwise_;
 };
 
 }  // namespace
 
 Result<KernelState> bind_conv_points(const BindRequest& request) {
   const auto& p = request.params.get<PackedConvParams>();
-  if (p.layout == PackedLayout::Depthwise)
-    return error(Code::Unsupported, "its weights are packed for depthwise kernels");
+  if (p.layout != PackedLayout::Panels)
+    return error(Code::Unsupported, "its weights are packed as {}", choice_name(p.layout));
   if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
-  const FusedActivation& activation = p.activation;
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
-  if (shape.out_plane() >= kMostPositions)
-    return error(Code::Unsupported, "it has {} output positions; this kernel takes fewer than {}", shape.out_plane(),
+  if (shape.out_plane() > kMostPositions)
+    return error(Code::Unsupported, "it has {} output positions; this kernel takes at most {}", shape.out_plane(),
                  kMostPositions);
-  auto conv = std::make_shared<PointConv>(shape, activation, request.isa);
-  const int64_t chunks = conv->chunks();
-  return KernelState{std::move(conv), kPointScratch, chunks};
+  auto conv = std::make_shared<PointConv>(shape, p.activation, request.isa);
+  const int64_t scratch = conv->scratch_bytes(), chunks = conv->chunks();
+  return KernelState{std::move(conv), scratch, chunks};
 }
 
 Status run_conv_points(KernelContext& c) {

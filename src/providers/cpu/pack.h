@@ -20,4 +20,7 @@ struct PackKernels {
 
 const PackKernels& pack_kernels(Isa isa);
 
+// PackPanels in the Winograd layouts.
+Variant pack_winograd_variant();
+
 }  // namespace tenon

@@ -114,8 +114,8 @@ Result<KernelState> bind_pack_panels(const BindRequest& request) {
 }  // namespace
 
 std::span<const Variant> pack_panels_variants() {
-  static constexpr Variant kVariants[] = {{"panels", run_pack_panels, bind_pack_panels}};
-  return kVariants;
+  static const Variant variants[] = {pack_winograd_variant(), {"panels", run_pack_panels, bind_pack_panels}};
+  return variants;
 }
 
 }  // namespace tenon

@@ -9,6 +9,7 @@
 #include "providers/reference/convolution.h"
 #include "providers/reference/doubles.h"
 #include "providers/reference/kernel.h"
+#include "providers/reference/winograd.h"
 #include "providers/reference/work_meter.h"
 
 namespace tenon {
@@ -58,6 +59,10 @@ Status reference_pack_panels(KernelContext& c) {
   const auto from = weight.as<float>(), to = c.out(0).as<float>();
   std::fill(to.begin(), to.end(), 0.0f);
   if (from.empty()) return {};
+  if (winograd_outputs(p.layout) > 0) {
+    pack_winograd(weight, c.has(1) ? c.in(1).as<float>().data() : nullptr, p.layout, to);
+    return {};
+  }
   const int64_t groups = p.layout == PackedLayout::Depthwise ? 1 : p.groups;
   const int64_t outputs = weight.dims[kn ? 1 : 0], depth = c.out(0).dims[c.out(0).dims.size() - 2];
   const int64_t columns = outputs / groups, group_size = static_cast<int64_t>(to.size()) / groups;
@@ -123,13 +128,17 @@ Status run_packed_conv(KernelContext& c) {
   w_dims.insert(w_dims.end(), p.conv.window.kernel_shape.begin(), p.conv.window.kernel_shape.end());
   TN_ASSIGN_OR_RETURN(auto geometry, ConvGeometry::of(c.in(0).dims, w_dims, out.dims, p.conv));
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
-  TN_ASSIGN_OR_RETURN(Doubles w, unpacked_weights(c, channels * count_of(p.conv.window.kernel_shape)));
   TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(out.size(), 0.0, c.budget()));
   const int64_t plane = out.size() / (out.dims[0] * p.output_channels);
   if (c.has(2))
     for_each_index(out.size(),
                    [&](int64_t i) { y[i] = c.in(2).as<float>()[static_cast<size_t>(i / plane % p.output_channels)]; });
-  TN_RETURN_IF_ERROR(convolve(geometry, x.data(), w.data(), y.data()));
+  if (winograd_outputs(p.layout) > 0) {
+    convolve_winograd(geometry, p.layout, x.data(), c.in(1).as<float>().data(), y.data());
+  } else {
+    TN_ASSIGN_OR_RETURN(const Doubles w, unpacked_weights(c, channels * count_of(p.conv.window.kernel_shape)));
+    TN_RETURN_IF_ERROR(convolve(geometry, x.data(), w.data(), y.data()));
+  }
   for_each_index(out.size(), [&](int64_t i) { y[i] = activate(activation, y[i]); });
   y.store(out);
   return {};

@@ -82,6 +82,33 @@ graph (%x: float[n, 3, 8, 8]) {
 }
 
 // g * v / |v|, as exporters write it.
+// How the weight of a convolution is packed, which its shape and attributes alone decide.
+std::string packing(const std::string& weight, const std::string& attributes = "") {
+  const std::string text =
+      claimed("%w: float[" + weight + "] source \"w\"\ngraph (%x: float[n, c, h, v]) {\n  %y = Conv(%x, %w) {" +
+              attributes + "}\n  return %y as \"y\"\n}");
+  const size_t at = text.find("PackPanels(");
+  return at == std::string::npos
+             ? text
+             : text.substr(at, text.find(')', at) + 1 - at) +
+                   text.substr(text.find(')', at) + 1, text.find(" :", at) - text.find(')', at) - 1);
+}
+
+TEST(Claims, ShapesOfWeightsDecideHowTheyArePacked) {
+  EXPECT_EQ(packing("32, 32, 3, 3"), R"(PackPanels(%w) {layout="winograd4"})");
+  EXPECT_EQ(packing("512, 227, 3, 3"), R"(PackPanels(%w) {layout="winograd4"})");
+  EXPECT_EQ(packing("512, 512, 3, 3"), R"(PackPanels(%w) {layout="winograd2"})");
+  EXPECT_EQ(packing("1024, 512, 3, 3"), R"(PackPanels(%w) {layout="winograd2"})");
+  EXPECT_EQ(packing("1024, 513, 3, 3"), "PackPanels(%w)");
+  EXPECT_EQ(packing("31, 64, 3, 3"), "PackPanels(%w)");
+  EXPECT_EQ(packing("64, 31, 3, 3"), "PackPanels(%w)");
+  EXPECT_EQ(packing("64, 64, 1, 1"), "PackPanels(%w)");
+  EXPECT_EQ(packing("64, 64, 3, 3", "strides=[2, 2]"), "PackPanels(%w)");
+  EXPECT_EQ(packing("64, 64, 3, 3", "dilations=[2, 2]"), "PackPanels(%w)");
+  EXPECT_EQ(packing("64, 32, 3, 3", "group=2"), "PackPanels(%w) {groups=2}");
+  EXPECT_EQ(packing("64, 1, 3, 3", "group=64"), R"(PackPanels(%w) {layout="depthwise16"})");
+}
+
 TEST(Claims, AConvolutionTakesAWeightThatIsNormalizedItself) {
   EXPECT_EQ(claimed(R"(
     %v: float[4, 3, 5] source "v"

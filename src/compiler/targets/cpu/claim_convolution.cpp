@@ -1,8 +1,33 @@
+#include <algorithm>
+
 #include "compiler/targets/cpu/claim.h"
 
 namespace tenon {
 
 namespace {
+
+bool steps_by_one(const std::vector<int64_t>& steps) {
+  return std::ranges::all_of(steps, [](int64_t step) { return step == 1; });
+}
+
+// The layout of a weight [outputs, channels of a group, kernel...]. Depends on nothing else than it and attributes, so
+// that a weight is packed once for all models and machines.
+PackedLayout layout_of(const std::vector<int64_t>& w, const ConvParams& p) {
+  // As many groups as channels: each channel has a filter of its own.
+  if (p.group > 1 && w[1] == 1) return PackedLayout::Depthwise;
+  const bool is_small = w.size() == 4 && w[2] == 3 && w[3] == 3 && p.group == 1;
+  if (!is_small || !steps_by_one(p.window.strides) || !steps_by_one(p.window.dilations)) return PackedLayout::Panels;
+  // With few channels, going to the points of tiles and back costs more than the products there save.
+  constexpr int64_t kFewestChannels = 32;
+  // The packed weights grow by 4 or 16/9; what caches cannot hold costs more to read than it saves.
+  constexpr int64_t kMost4 = int64_t{16} << 20, kMost2 = int64_t{32} << 20;
+  if (w[0] < kFewestChannels || w[1] < kFewestChannels) return PackedLayout::Panels;
+  const auto fits = [&](PackedLayout layout, int64_t most) {
+    return w[0] <= most && w[1] <= most / w[0] / winograd_points(layout) / int64_t{sizeof(float)};
+  };
+  if (fits(PackedLayout::Winograd4, kMost4)) return PackedLayout::Winograd4;
+  return fits(PackedLayout::Winograd2, kMost2) ? PackedLayout::Winograd2 : PackedLayout::Panels;
+}
 
 Attempt match_convolution(Graph& graph, NodeId root) {
   const GraphNode& node = graph.node(root);
@@ -15,10 +40,10 @@ Attempt match_convolution(Graph& graph, NodeId root) {
   if (!is_float(graph, claim.x)) return Attempt::no("its input is not a float32 tensor");
   if (!take_bias_input(graph, claim, node)) return Attempt::no("its bias does not depend on constants alone");
   PackedConvParams params{.conv = node.params.get<ConvParams>(), .output_channels = (*shape)[0].value()};
-  params.conv.window.kernel_shape.clear();
-  for (size_t i = 2; i < shape->size(); ++i) params.conv.window.kernel_shape.push_back((*shape)[i].value());
-  // As many groups as channels: each channel has a filter of its own.
-  if (params.conv.group > 1 && (*shape)[1].value() == 1) params.layout = PackedLayout::Depthwise;
+  std::vector<int64_t> extents;
+  for (const Dim& extent : *shape) extents.push_back(extent.value());
+  params.conv.window.kernel_shape.assign(extents.begin() + 2, extents.end());
+  params.layout = layout_of(extents, params.conv);
   claim.rank = shape->size();
   claim.channel_from_end = static_cast<int>(shape->size()) - 1;
   claim.outputs = params.output_channels;

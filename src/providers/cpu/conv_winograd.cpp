@@ -1,0 +1,206 @@
+// Convolutions with 3x3 kernels whose weights lie in a Winograd layout: inputs go to the points of tiles, are
+// multiplied there with the weights point by point, and the outputs follow from the products.
+#include <algorithm>
+
+#include "base/checked_math.h"
+#include "providers/cpu/conv_shape.h"
+#include "providers/cpu/finish.h"
+#include "providers/cpu/pack.h"
+#include "providers/cpu/tiles.h"
+#include "providers/cpu/to_rows.h"
+#include "providers/cpu/winograd.h"
+
+namespace tenon {
+
+namespace {
+
+// Tiles of a chunk, at most: enough rows to use each weight often, and few enough for their points to stay in a cache.
+constexpr int64_t kMostTiles = 24;
+// Output channels are shared out as well when there are fewer chunks of tiles than this.
+constexpr int64_t kWantedChunks = 2;
+// Rows of points are this much longer than their channels, so that neighbours do not meet in one place of a cache.
+constexpr int64_t kGap = 16;
+constexpr int64_t kDepth = 512;
+// The last row of results may be read up to here.
+constexpr int64_t kReadAhead = 16;
+
+// Tiles [first, last) of an image, row by row, and panels of output channels.
+struct TileChunk {
+  int64_t image = 0, first = 0, last = 0, first_panel = 0, last_panel = 0;
+  int64_t tiles() const { return last - first; }
+  int64_t panels() const { return last_panel - first_panel; }
+};
+
+// Tiles beside each other in one row of tiles.
+struct TileRun {
+  int64_t row = 0, column = 0, count = 0;  // of tiles
+};
+
+class WinogradConv {
+ public:
+  WinogradConv(const ConvShape& shape, const FusedActivation& activation, PackedLayout layout, Isa isa)
+      : shape_(shape), activation_(activation), edge_(winograd_outputs(layout)), points_(winograd_points(layout)),
+        kernels_(winograd_kernels(isa, edge_)), rows_(to_rows_function(isa)), columns_(pack_kernels(isa).transpose),
+        table_(tile_table(isa)), finish_(finish_function(isa)), panels_(ceil_div(shape.outputs, kPanelWidth)),
+        blocks_(ceil_div(shape.channels, kPanelWidth)), tile_columns_(ceil_div(shape.out[2], edge_)),
+        tiles_(ceil_div(shape.out[1], edge_) * tile_columns_), tile_parts_(ceil_div(tiles_, kMostTiles)),
+        most_tiles_(ceil_div(tiles_, tile_parts_)) {
+    const int64_t parts = std::min(panels_, ceil_div(kWantedChunks, shape.batch * tile_parts_));
+    panel_block_ = ceil_div(panels_, parts);
+    panel_parts_ = ceil_div(panels_, panel_block_);
+    in_stride_ = blocks_ * kPanelWidth + kGap;
+    out_stride_ = panel_block_ * kPanelWidth + kGap;
+    const int64_t run = std::min(most_tiles_, tile_columns_);
+    in_columns_ = run * edge_ + 2;
+    out_columns_ = run * edge_;
+  }
+
+  int64_t scratch_bytes() const {
+    const int64_t staged = std::max(in_columns_ * (edge_ + 2), 2 * out_columns_ * edge_) * kPanelWidth;
+    return (points_ * most_tiles_ * (in_stride_ + out_stride_) + staged + kReadAhead) * int64_t{sizeof(float)};
+  }
+  int64_t chunks() const { return shape_.batch * tile_parts_ * panel_parts_; }
+  const FusedActivation& activation() const { return activation_; }
+
+  void run(int64_t index, const ConvTensors& tensors, float* scratch) const {
+    const TileChunk chunk = chunk_at(index);
+    float* in = scratch;
+    float* out = in + points_ * most_tiles_ * in_stride_;
+    float* staged = out + points_ * most_tiles_ * out_stride_;
+    for_each_run(chunk, [&](const TileRun& run, int64_t tile) { load(tensors, chunk, run, tile, staged, in); });
+    multiply(tensors, chunk, in, out);
+    for_each_run(chunk, [&](const TileRun& run, int64_t tile) { store(tensors, chunk, run, tile, staged, out); });
+  }
+
+ private:
+  TileChunk chunk_at(int64_t index) const {
+    const int64_t panel_part = index % panel_parts_, tile_part = index / panel_parts_ % tile_parts_;
+    TileChunk chunk;
+    chunk.image = index / panel_parts_ / tile_parts_;
+    chunk.first = tiles_ * tile_part / tile_parts_;
+    chunk.last = tiles_ * (tile_part + 1) / tile_parts_;
+    chunk.first_panel = panel_part * panel_block_;
+    chunk.last_panel = std::min(panels_, chunk.first_panel + panel_block_);
+    return chunk;
+  }
+
+  // Calls f(run, number of its first tile in the chunk).
+  template <class F>
+  void for_each_run(const TileChunk& chunk, const F& f) const {
+    for (int64_t tile = chunk.first; tile < chunk.last;) {
+      TileRun run{tile / tile_columns_, tile % tile_columns_, 0};
+      run.count = std::min(tile_columns_ - run.column, chunk.last - tile);
+      f(run, tile - chunk.first);
+      tile += run.count;
+    }
+  }
+
+  // The inputs of a run of tiles, as points.
+  void load(const ConvTensors& tensors, const TileChunk& chunk, const TileRun& run, int64_t tile, float* staged,
+            float* in) const {
+    const int64_t columns = run.count * edge_ + 2, row_stride = columns * kPanelWidth;
+    const int64_t top = run.row * edge_ - shape_.window[1].pad_begin;
+    const int64_t left = run.column * edge_ - shape_.window[2].pad_begin;
+    // Columns of the staged rows that lie in the image.
+    const int64_t begin = std::clamp<int64_t>(-left, 0, columns), end = std::clamp(shape_.in[2] - left, begin, columns);
+    for (int64_t block = 0; block < blocks_; ++block) {
+      const int64_t channel = block * kPanelWidth, count = std::min(kPanelWidth, shape_.channels - channel);
+      const float* x = tensors.x + (chunk.image * shape_.channels + channel) * shape_.in_plane();
+      for (int64_t i = 0; i < edge_ + 2; ++i) {
+        float* row = staged + i * row_stride;
+        if (top + i < 0 || top + i >= shape_.in[1] || begin == end) {
+          std::fill(row, row + row_stride, 0.0f);
+          continue;
+        }
+        std::fill(row, row + begin * kPanelWidth, 0.0f);
+        const float* from[kPanelWidth];
+        // Channels that are not there are read from one that is; nobody reads their points.
+        for (int64_t c = 0; c < kPanelWidth; ++c)
+          from[c] = x + std::min(c, count - 1) * shape_.in_plane() + (top + i) * shape_.in[2] + left + begin;
+        columns_(from, end - begin, nullptr, false, row + begin * kPanelWidth);
+        std::fill(row + end * kPanelWidth, row + row_stride, 0.0f);
+      }
+      kernels_.to_points(staged, row_stride, run.count, in + tile * in_stride_ + channel, most_tiles_ * in_stride_,
+                         in_stride_);
+    }
+  }
+
+  void multiply(const ConvTensors& tensors, const TileChunk& chunk, const float* in, float* out) const {
+    const int64_t panel_size = shape_.channels * kPanelWidth;
+    if (shape_.channels == 0) std::fill(out, out + points_ * most_tiles_ * out_stride_, 0.0f);
+    for (int64_t point = 0; point < points_; ++point) {
+      poll_cancelled();
+      for (int64_t k = 0; k < shape_.channels; k += kDepth) {
+        const float* weights = tensors.packed + (point * panels_ + chunk.first_panel) * panel_size + k * kPanelWidth;
+        const TileOperands operands{.a = in + point * most_tiles_ * in_stride_ + k,
+                                    .a_stride = in_stride_,
+                                    .b = weights,
+                                    .b_panel_stride = panel_size,
+                                    .b_depth_stride = kPanelWidth,
+                                    .depth = std::min(kDepth, shape_.channels - k),
+                                    .c = out + point * most_tiles_ * out_stride_,
+                                    .c_stride = out_stride_,
+                                    .accumulate = k > 0};
+        multiply_tiles(table_, TileOrder::RowMajor, operands, chunk.tiles(), chunk.panels());
+      }
+    }
+  }
+
+  void store(const ConvTensors& tensors, const TileChunk& chunk, const TileRun& run, int64_t tile, float* staged,
+             const float* out) const {
+    const int64_t columns = run.count * edge_, rows = std::min(edge_, shape_.out[1] - run.row * edge_);
+    const int64_t width = std::min(columns, shape_.out[2] - run.column * edge_);
+    float* plain = staged + edge_ * columns * kPanelWidth;
+    for (int64_t panel = chunk.first_panel; panel < chunk.last_panel; ++panel) {
+      const int64_t in_chunk = (panel - chunk.first_panel) * kPanelWidth, channel = panel * kPanelWidth;
+      kernels_.to_outputs(out + tile * out_stride_ + in_chunk, most_tiles_ * out_stride_, out_stride_, run.count,
+                          staged, columns * kPanelWidth);
+      const int64_t to = run.row * edge_ * shape_.out[2] + run.column * edge_;
+      for (int64_t i = 0; i < rows; ++i) {
+        rows_(staged + i * columns * kPanelWidth, kPanelWidth, columns, plain + i * columns, edge_ * columns);
+        for (int64_t c = 0; c < std::min(kPanelWidth, shape_.outputs - channel); ++c) {
+          const Finish how{tensors.bias ? tensors.bias + channel + c : nullptr, 0, tensors.activation};
+          float* y = tensors.y + (chunk.image * shape_.outputs + channel + c) * shape_.out_plane();
+          finish_(plain + (c * edge_ + i) * columns, y + to + i * shape_.out[2], width, how);
+        }
+      }
+    }
+  }
+
+  const ConvShape shape_;
+  const FusedActivation activation_;
+  const int64_t edge_, points_;
+  const WinogradKernels& kernels_;
+  const ToRowsFunction rows_;
+  bool (*const columns_)(const float* const* rows, int64_t depth, const float* scale, bool streaming, float* to);
+  const TileTable& table_;
+  const FinishFunction finish_;
+  const int64_t panels_, blocks_;  // of output and of input channels
+  const int64_t tile_columns_, tiles_, tile_parts_, most_tiles_;
+  int64_t panel_block_ = 1, panel_parts_ = 1;
+  int64_t in_stride_ = 0, out_stride_ = 0;    // from tile to tile at one point
+  int64_t in_columns_ = 0, out_columns_ = 0;  // that are staged, at most
+};
+
+}  // namespace
+
+Result<KernelState> bind_conv_winograd(const BindRequest& request) {
+  const auto& p = request.params.get<PackedConvParams>();
+  if (winograd_outputs(p.layout) == 0)
+    return error(Code::Unsupported, "its weights are packed as {}", choice_name(p.layout));
+  if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
+  TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
+  auto conv = std::make_shared<WinogradConv>(shape, p.activation, p.layout, request.isa);
+  const int64_t scratch = conv->scratch_bytes(), chunks = conv->chunks();
+  return KernelState{std::move(conv), scratch, chunks};
+}
+
+Status run_conv_winograd(KernelContext& c) {
+  if (c.out(0).size() == 0) return {};
+  const auto& conv = c.state<WinogradConv>();
+  const ConvTensors tensors(c, conv.activation());
+  c.parallel_for(conv.chunks(), [&](int64_t chunk) { conv.run(chunk, tensors, c.scratch<float>()); });
+  return {};
+}
+
+}  // namespace tenon

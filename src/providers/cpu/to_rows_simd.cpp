@@ -1,0 +1,56 @@
+#include "providers/cpu/simd_targets.h"
+#include "providers/cpu/to_rows.h"
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "providers/cpu/to_rows_simd.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace tenon::columns {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+HWY_ATTR void to_rows(const float* from, int64_t from_stride, int64_t count, float* to, int64_t to_stride) {
+  int64_t k = 0;
+#if HWY_TARGET != HWY_SCALAR
+  // Four columns of four channels at a time.
+  const hn::CappedTag<float, 4> d;
+  const hn::Repartition<double, decltype(d)> pairs;
+  for (; k + 4 <= count; k += 4)
+    for (int j = 0; j < 16; j += 4) {
+      const float* x = from + k * from_stride + j;
+      const auto v0 = hn::LoadU(d, x), v1 = hn::LoadU(d, x + from_stride), v2 = hn::LoadU(d, x + 2 * from_stride),
+                 v3 = hn::LoadU(d, x + 3 * from_stride);
+      const auto low01 = hn::BitCast(pairs, hn::InterleaveLower(d, v0, v1));
+      const auto high01 = hn::BitCast(pairs, hn::InterleaveUpper(d, v0, v1));
+      const auto low23 = hn::BitCast(pairs, hn::InterleaveLower(d, v2, v3));
+      const auto high23 = hn::BitCast(pairs, hn::InterleaveUpper(d, v2, v3));
+      float* y = to + j * to_stride + k;
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, low01, low23)), d, y);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, low01, low23)), d, y + to_stride);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveLower(pairs, high01, high23)), d, y + 2 * to_stride);
+      hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(pairs, high01, high23)), d, y + 3 * to_stride);
+    }
+#endif
+  for (; k < count; ++k)
+    for (int j = 0; j < 16; ++j) to[j * to_stride + k] = from[k * from_stride + j];
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace tenon::columns
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+#include "providers/cpu/dispatch.h"
+
+namespace tenon {
+namespace columns {
+HWY_EXPORT(to_rows);
+}
+ToRowsFunction to_rows_function(Isa isa) {
+  using namespace columns;
+  return TENON_DISPATCH(to_rows, isa);
+}
+}  // namespace tenon
+#endif
