@@ -34,7 +34,7 @@ TEST(CpuIsa, BelongsToABoundKernel) {
 
 // Every refusal says why.
 TEST(Variants, SayWhyTheyDoNotRunAStep) {
-  const int64_t x[] = {1, 3, 9, 9}, w[] = {1, 1, 27, 16}, y[] = {1, 4, 7, 7};
+  const int64_t x[] = {1, 3, 19, 19}, w[] = {1, 1, 27, 16}, y[] = {1, 4, 17, 17};
   const TensorView inputs[] = {{DType::Float32, x}, {DType::Float32, w}}, outputs[] = {{DType::Float32, y}};
   PackedConvParams p{.output_channels = 4};
   p.conv.window = {.kernel_shape = {3, 3}, .strides = {1, 1}, .pads = {0, 0, 0, 0}};
@@ -43,9 +43,10 @@ TEST(Variants, SayWhyTheyDoNotRunAStep) {
       bind_kernel(*find_family("cpu/PackedConv"), {Params::of(p), inputs, outputs, usable_isas().front()}, &refusals);
   ASSERT_TRUE(bound.ok()) << bound.status().to_string();
   EXPECT_EQ(bound->variant->name, "planes");
-  ASSERT_EQ(refusals.size(), 2u);
+  ASSERT_EQ(refusals.size(), 3u);
   EXPECT_EQ(refusals[0].variant, "depthwise");
-  EXPECT_EQ(refusals[1].reason, "it has 49 output positions; this kernel takes fewer than 16");
+  EXPECT_EQ(refusals[1].reason, "its weights are packed as panels16");
+  EXPECT_EQ(refusals[2].reason, "it has 289 output positions; this kernel takes at most 256");
 }
 
 }  // namespace
