@@ -11,12 +11,15 @@ using nlohmann::ordered_json;
 
 namespace {
 
-// "line 1, column 5: ..." of "[json.exception.parse_error.101] parse error at line 1, column 5: ...".
+// "line 1, column 5: ..." of "[json.exception.parse_error.101] parse error at line 1, column 5: ...". It cites what was
+// read, which may be most of the file.
 std::string plain_words(std::string message) {
   if (const size_t end = message.find("] "); message.starts_with('[') && end != std::string::npos)
     message.erase(0, end + 2);
   constexpr std::string_view kPlace = "parse error at ";
   if (message.starts_with(kPlace)) message.erase(0, kPlace.size());
+  constexpr size_t kMostText = 300;
+  if (message.size() > kMostText) message = message.substr(0, kMostText) + "...";
   return message;
 }
 

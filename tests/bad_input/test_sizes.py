@@ -189,6 +189,16 @@ def test_copies_need_nothing_for_themselves(op_type, inputs, attributes, outputs
         run(model, feeds, provider="reference", memory_limit=limit)
 
 
+@pytest.mark.parametrize("op_type", ["NonZero", "Compress"])
+def test_lists_of_positions_have_the_length_they_need(op_type):
+    """Twice 48 MB: a list that grew by doubling, and was copied each time, would need more."""
+    ones = np.ones(6_000_000, np.uint8)
+    inputs = [ones] if op_type == "NonZero" else [ones, ones.astype(bool)]
+    model, feeds = node_model(op_type, inputs, 21, 1, constant=False)
+    (result,) = run(model, feeds, memory_limit=100_000_000)
+    assert result.size == ones.size and result.flat[-1] == (ones.size - 1 if op_type == "NonZero" else 1)
+
+
 def test_arenas_that_nobody_uses_make_room():
     """Every shape keeps an arena for its next run, as long as nobody needs the memory for something else."""
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["n"])

@@ -81,6 +81,12 @@ class TestDeepAndStrangeFiles:
         result = tenon("compile", "-m", linear, "--config", "c.json")
         assert result.code == USAGE and "c.json" in result.err and "nested more than" in result.err
 
+    @pytest.mark.parametrize("text", ["9" * 5_000_000, '"' + "x" * 5_000_000])
+    def test_a_message_does_not_repeat_the_file(self, tenon, linear, tmp_path, text):
+        (tmp_path / "c.json").write_text('{"compile": ' + text)
+        result = tenon("compile", "-m", linear, "--config", "c.json")
+        assert result.code == USAGE and "'c.json' is not JSON" in result.err and len(result.err) < 1000
+
     @pytest.mark.parametrize("kind", ["pipe", "folder", "missing", "large"])
     def test_what_is_no_configuration(self, tenon, linear, tmp_path, kind):
         path = tmp_path / "c.json"

@@ -13,6 +13,7 @@
 #include "providers/cpu/rows.h"
 #include "providers/cpu/strided_copy.h"
 #include "providers/reference/integers.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -182,18 +183,23 @@ Status run_gather(KernelContext& c) {
   const TensorView &data = c.in(0), &indices = c.in(1), &out = c.out(0);
   const AroundAxis whole(data.dims, c.params<GatherParams>().axis);
   const int64_t count = indices.size();
-  for (int64_t i = 0; i < count; ++i) TN_RETURN_IF_ERROR(checked_index(index_at(indices, i), whole.extent, i).status());
+  WorkMeter meter;
+  for (int64_t i = 0; i < count; ++i, meter.spend())
+    TN_RETURN_IF_ERROR(checked_index(index_at(indices, i), whole.extent, i).status());
   if (out.size() == 0) return {};
   const int64_t bytes = whole.inner * *storage_bytes(out.dtype, 1), rows = whole.outer * count;
   const auto* from = static_cast<const std::byte*>(data.data);
   auto* to = static_cast<std::byte*>(out.data);
-  const int64_t per_chunk = std::max<int64_t>(1, kGatherBytes / bytes);
-  c.parallel_for(ceil_div(rows, per_chunk), [&](int64_t chunk) {
-    const int64_t end = std::min(rows, (chunk + 1) * per_chunk);
-    for (int64_t row = chunk * per_chunk; row < end; ++row) {
+  // Many short rows, or a part of a long one.
+  const int64_t parts = ceil_div(bytes, kGatherBytes), per_chunk = std::max<int64_t>(1, kGatherBytes / bytes);
+  c.parallel_for(ceil_div(rows, per_chunk) * parts, [&](int64_t chunk) {
+    const int64_t first = chunk / parts * per_chunk, end = std::min(rows, first + per_chunk);
+    const int64_t begin = chunk % parts * kGatherBytes, size = std::min(kGatherBytes, bytes - begin);
+    for (int64_t row = first; row < end; ++row) {
       int64_t index = index_at(indices, row % count);
       if (index < 0) index += whole.extent;
-      std::memcpy(to + row * bytes, from + (row / count * whole.extent + index) * bytes, static_cast<size_t>(bytes));
+      const std::byte* source = from + (row / count * whole.extent + index) * bytes;
+      std::memcpy(to + row * bytes + begin, source + begin, static_cast<size_t>(size));
     }
   });
   return {};

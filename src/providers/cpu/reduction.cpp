@@ -7,7 +7,8 @@
 
 #include "base/checked_math.h"
 #include "providers/cpu/kernel.h"
-#include "providers/cpu/rows.h"
+#include "providers/cpu/long_rows.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -106,22 +107,6 @@ struct Reduction {
   float (*finish)(float value, float count);  // null: nothing
 };
 
-float join(Accumulation what, float a, float b) {
-  switch (what) {
-    case Accumulation::Sum:
-    case Accumulation::SumOfSizes:
-    case Accumulation::SumOfSquares:
-      return a + b;
-    case Accumulation::Product:
-      return a * b;
-    case Accumulation::Largest:
-      return a > b || a != a ? a : b;
-    case Accumulation::Smallest:
-      return a < b || a != a ? a : b;
-  }
-  return a;
-}
-
 class ReductionRun {
  public:
   ReductionRun(KernelContext& c, const Reduction& how)
@@ -148,11 +133,14 @@ class ReductionRun {
     c_.parallel_for(ceil_div(axes_.results, per_chunk), [&](int64_t chunk) {
       const int64_t first = chunk * per_chunk, end = std::min(axes_.results, first + per_chunk);
       AxisWalk kept(axes_.kept, first);
+      WorkMeter meter;
       for (int64_t i = first; i < end; ++i, kept.next()) {
         AxisWalk gone(axes_.gone);
         float value = f_.reduce(how_.what, x_ + kept.offset() + gone.offset(), axes_.last.extent);
-        while (gone.next())
-          value = join(how_.what, value, f_.reduce(how_.what, x_ + kept.offset() + gone.offset(), axes_.last.extent));
+        while (gone.next()) {
+          meter.spend(axes_.last.extent);
+          value = joined(how_.what, value, f_.reduce(how_.what, x_ + kept.offset() + gone.offset(), axes_.last.extent));
+        }
         y_[i] = finished(value);
       }
     });
@@ -167,15 +155,18 @@ class ReductionRun {
       AxisWalk gone(axes_.gone);
       float* sums = y_ + chunk / groups * axes_.last.extent + first;
       std::fill_n(sums, count, how_.first);
-      do f_.accumulate(how_.what, x_ + kept.offset() + gone.offset() + first, sums, count);
-      while (gone.next());
+      WorkMeter meter;
+      do {
+        f_.functions().accumulate(how_.what, x_ + kept.offset() + gone.offset() + first, sums, count);
+        meter.spend(count);
+      } while (gone.next());
       if (how_.finish)
         for (int64_t i = 0; i < count; ++i) sums[i] = finished(sums[i]);
     });
   }
 
   KernelContext& c_;
-  const RowFunctions& f_;
+  const LongRows f_;
   const Reduction& how_;
   ReducedAxes axes_;
   const float* x_;

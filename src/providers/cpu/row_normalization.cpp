@@ -5,7 +5,7 @@
 #include "base/checked_math.h"
 #include "ops/normalization.h"
 #include "providers/cpu/kernel.h"
-#include "providers/cpu/rows.h"
+#include "providers/cpu/long_rows.h"
 
 namespace tenon {
 
@@ -71,7 +71,7 @@ Result<KernelState> bind_rows(const BindRequest& request) {
 // with.
 template <bool kCentered>
 Status run_rows(KernelContext& c) {
-  const RowFunctions& f = *c.state<NormalizationState>().rows;
+  const LongRows f(*c.state<NormalizationState>().rows);
   const auto& p = c.params<LayerNormalizationParams>();
   if (!all_cover_rows(c.inputs(), p.axis)) return c.state<NormalizationState>().reference(c);
   const RowShape shape(c.in(0).dims, p.axis);
@@ -115,7 +115,7 @@ Result<KernelState> bind_blocks(const BindRequest& request) {
 Status run_blocks(KernelContext& c, int64_t blocks_per_item, float epsilon) {
   if (c.out(0).size() == 0) return {};
   if (!are_by_channel(c.inputs())) return c.state<NormalizationState>().reference(c);
-  const RowFunctions& f = *c.state<NormalizationState>().rows;
+  const LongRows f(*c.state<NormalizationState>().rows);
   const float *x = static_cast<const float*>(c.in(0).data), *scale = static_cast<const float*>(c.in(1).data);
   const float* bias = static_cast<const float*>(c.in(2).data);
   float* y = static_cast<float*>(c.out(0).data);

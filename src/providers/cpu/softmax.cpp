@@ -5,7 +5,8 @@
 
 #include "base/checked_math.h"
 #include "providers/cpu/kernel.h"
-#include "providers/cpu/rows.h"
+#include "providers/cpu/long_rows.h"
+#include "providers/reference/work_meter.h"
 
 namespace tenon {
 
@@ -37,7 +38,7 @@ struct Lines {
 };
 
 template <bool kLog>
-void compute_row(const RowFunctions& f, const float* x, float* y, int64_t count) {
+void compute_row(const LongRows& f, const float* x, float* y, int64_t count) {
   const float largest = f.reduce(Accumulation::Largest, x, count);
   if constexpr (kLog) {
     const float sum = f.sum_of_exponentials(x, largest, count);
@@ -55,11 +56,13 @@ void compute_columns(const RowFunctions& f, const float* x, float* y, const Line
   float *largest = scratch, *sums = scratch + kSoftmaxColumns;
   std::fill_n(largest, count, -HUGE_VALF);
   std::fill_n(sums, count, 0.0f);
-  for (int64_t i = 0; i < lines.extent; ++i) f.accumulate(Accumulation::Largest, x + i * lines.inner, largest, count);
-  for (int64_t i = 0; i < lines.extent; ++i)
+  WorkMeter meter;
+  for (int64_t i = 0; i < lines.extent; ++i, meter.spend(count))
+    f.accumulate(Accumulation::Largest, x + i * lines.inner, largest, count);
+  for (int64_t i = 0; i < lines.extent; ++i, meter.spend(count))
     f.column_exponentials(x + i * lines.inner, largest, sums, kLog ? nullptr : y + i * lines.inner, count);
   for (int64_t j = 0; j < count; ++j) sums[j] = kLog ? largest[j] + std::log(sums[j]) : 1 / sums[j];
-  for (int64_t i = 0; i < lines.extent; ++i) {
+  for (int64_t i = 0; i < lines.extent; ++i, meter.spend(count)) {
     const float* from = x + i * lines.inner;
     float* to = y + i * lines.inner;
     for (int64_t j = 0; j < count; ++j) to[j] = kLog ? from[j] - sums[j] : to[j] * sums[j];
@@ -68,7 +71,7 @@ void compute_columns(const RowFunctions& f, const float* x, float* y, const Line
 
 template <bool kLog>
 Status run_softmax(KernelContext& c) {
-  const RowFunctions& f = *c.state<SoftmaxState>().rows;
+  const LongRows f(*c.state<SoftmaxState>().rows);
   const float* x = static_cast<const float*>(c.in(0).data);
   float* y = static_cast<float*>(c.out(0).data);
   if (c.in(0).size() == 0) return {};
@@ -86,7 +89,7 @@ Status run_softmax(KernelContext& c) {
   c.parallel_for(lines.outer * groups, [&](int64_t chunk) {
     const int64_t first = chunk % groups * kSoftmaxColumns;
     const int64_t offset = chunk / groups * lines.extent * lines.inner + first;
-    compute_columns<kLog>(f, x + offset, y + offset, lines, std::min(kSoftmaxColumns, lines.inner - first),
+    compute_columns<kLog>(f.functions(), x + offset, y + offset, lines, std::min(kSoftmaxColumns, lines.inner - first),
                           c.scratch<float>());
   });
   return {};

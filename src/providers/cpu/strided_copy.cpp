@@ -12,6 +12,8 @@ namespace {
 constexpr int64_t kCopyBytes = 1 << 16;
 // Rows and columns of the squares that are turned: a line of memory on both sides.
 constexpr int64_t kSquare = 16;
+// The same of the tiles that a chunk turns.
+constexpr int64_t kTurnedTile = 128;
 
 using CopyAxis = StridedCopy::Axis;
 
@@ -65,7 +67,8 @@ void turn(const T* from, T* to, const CopyAxis& down, const CopyAxis& row) {
   }
 }
 
-// How a copy is cut: loops over the outer axes, and one or two inner ones that are done at once.
+// How a copy is cut: loops over the outer axes, and one or two inner ones that are done at once, in tiles where they
+// are long: so that no single row is the work of one thread, or keeps a cancelled run.
 struct CopyLoops {
   CopyAxis row;
   CopyAxis down{1, 0, 0};  // of a copy that turns
@@ -73,6 +76,7 @@ struct CopyLoops {
   std::array<CopyAxis, kMostCopyAxes> outer;
   size_t count = 0;
   int64_t steps = 1;  // of the outer loops
+  int64_t tile_row = 1, tile_down = 1;
 
   explicit CopyLoops(const StridedCopy& copy) {
     row = copy.axes[copy.count - 1];
@@ -88,8 +92,25 @@ struct CopyLoops {
         outer[count++] = copy.axes[i];
         steps *= copy.axes[i].extent;
       }
+    const int64_t elements = kCopyBytes / copy.element_bytes;
+    tile_down = std::min(down.extent, kTurnedTile);
+    tile_row = std::min(row.extent, round_to_squares(elements / tile_down));
+    if (tile_down < down.extent) tile_down = std::min(down.extent, round_to_squares(elements / tile_row));
   }
+
+  static int64_t round_to_squares(int64_t n) { return std::max(kSquare, n / kSquare * kSquare); }
+  int64_t tiles() const { return ceil_div(row.extent, tile_row) * ceil_div(down.extent, tile_down); }
 };
+
+// One tile of the innermost axes: loops that begin there, over a copy that does too.
+void move_to_tile(int64_t tile, CopyLoops& loops, StridedCopy& copy) {
+  const int64_t across = ceil_div(loops.row.extent, loops.tile_row);
+  const int64_t column = tile % across * loops.tile_row, line = tile / across * loops.tile_down;
+  copy.from += (column * loops.row.from + line * loops.down.from) * copy.element_bytes;
+  copy.to += (column * loops.row.to + line * loops.down.to) * copy.element_bytes;
+  loops.row.extent = std::min(loops.tile_row, loops.row.extent - column);
+  loops.down.extent = std::min(loops.tile_down, loops.down.extent - line);
+}
 
 template <class T>
 void run_steps(const StridedCopy& copy, const CopyLoops& loops, int64_t first, int64_t end) {
@@ -138,23 +159,21 @@ void run_range(const StridedCopy& copy, const CopyLoops& loops, int64_t first, i
   }
 }
 
-// A long innermost loop is cut as well, so that a single row is not the work of one thread.
-void cut_long_rows(StridedCopy& copy) {
-  CopyAxis& row = copy.axes[copy.count - 1];
-  const int64_t piece = kCopyBytes / copy.element_bytes;
-  if (copy.count == kMostCopyAxes || row.extent < 2 * piece || row.extent % piece != 0) return;
-  const CopyAxis inner{piece, row.from, row.to};
-  row = {row.extent / piece, row.from * piece, row.to * piece};
-  copy.axes[copy.count++] = inner;
-}
-
 }  // namespace
 
 void run_copies(KernelContext& c, std::span<StridedCopy> copies) {
   for (StridedCopy& copy : copies) {
     merge_axes(copy);
-    cut_long_rows(copy);
     const CopyLoops loops(copy);
+    if (const int64_t tiles = loops.tiles(); tiles > 1) {
+      c.parallel_for(loops.steps * tiles, [&](int64_t chunk) {
+        CopyLoops own_loops = loops;
+        StridedCopy own_copy = copy;
+        move_to_tile(chunk % tiles, own_loops, own_copy);
+        run_range(own_copy, own_loops, chunk / tiles, chunk / tiles + 1);
+      });
+      continue;
+    }
     const int64_t bytes = loops.row.extent * loops.down.extent * copy.element_bytes;
     const int64_t per_chunk = std::max<int64_t>(1, kCopyBytes / bytes);
     c.parallel_for(ceil_div(loops.steps, per_chunk), [&](int64_t chunk) {

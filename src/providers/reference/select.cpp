@@ -1,6 +1,8 @@
 // Ops whose output size depends on the elements.
 #include "ops/select.h"
 
+#include <algorithm>
+
 #include "providers/reference/elements.h"
 #include "providers/reference/indexing.h"
 #include "providers/reference/kernel.h"
@@ -22,14 +24,26 @@ bool is_non_zero(const T& x) {
     return x != T();
 }
 
+// The numbers in [0, count) that f is true for. They are counted first: a list that grows is copied again and again,
+// and long copies cannot be given up.
+template <class F>
+Scratch<int64_t> positions_where(int64_t count, const F& f) {
+  int64_t found = 0;
+  for_each_index(count, [&](int64_t i) { found += f(i); });
+  Scratch<int64_t> positions;
+  positions.reserve(static_cast<size_t>(found));
+  for_each_index(count, [&](int64_t i) {
+    if (f(i)) positions.push_back(i);
+  });
+  return positions;
+}
+
 // The numbers of the elements that are not zero.
 Scratch<int64_t> non_zero_positions(const TensorView& in) {
   Scratch<int64_t> positions;
   with_element_type(in.dtype, [&](auto tag) {
     auto elements = in.as<typename decltype(tag)::type>();
-    for_each_index(in.size(), [&](int64_t i) {
-      if (is_non_zero(elements[static_cast<size_t>(i)])) positions.push_back(i);
-    });
+    positions = positions_where(in.size(), [&](int64_t i) { return is_non_zero(elements[static_cast<size_t>(i)]); });
   });
   return positions;
 }
@@ -44,23 +58,17 @@ KernelFunction reference_kernel<OpId::Compress>() {
     const auto axis = c.params<CompressParams>().axis;
     if (!axis) in.dims = flat;
     const size_t at = static_cast<size_t>(axis.value_or(0) < 0 ? *axis + in.rank() : axis.value_or(0));
-    AxisMap chosen;
     const auto condition = c.in(1).as<bool>();
-    WorkMeter meter;
-    for (size_t i = 0; i < condition.size(); ++i) {
-      meter.spend();
-      if (!condition[i]) continue;
-      if (static_cast<int64_t>(i) >= in.dims[at])
-        return invalid_argument("the condition is true at position {}, but the axis has {} elements", i, in.dims[at]);
-      chosen.push_back(static_cast<int64_t>(i));
-    }
+    AxisMap chosen = positions_where(c.in(1).size(), [&](int64_t i) { return condition[static_cast<size_t>(i)]; });
+    if (!chosen.empty() && chosen.back() >= in.dims[at])
+      return invalid_argument("the condition is true at position {}, but the axis has {} elements",
+                              *std::ranges::lower_bound(chosen, in.dims[at]), in.dims[at]);
     std::vector<int64_t> dims(in.dims.begin(), in.dims.end());
     dims[at] = static_cast<int64_t>(chosen.size());
     TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, std::move(dims)));
     if (out.size() == 0) return {};
     std::vector<AxisMap> maps;
-    for (int64_t extent : out.dims) maps.push_back(axis_range(extent));
-    maps[at] = std::move(chosen);
+    for (size_t a = 0; a < out.dims.size(); ++a) maps.push_back(a == at ? std::move(chosen) : axis_range(out.dims[a]));
     return copy_mapped(in, out, maps);
   };
 }

@@ -1,9 +1,13 @@
 // Kernels ask often enough whether their run goes on. Counted in elements, so that no clock decides.
 #include <gtest/gtest.h>
 
-#include <functional>
+#include <optional>
 
+#include "ops/concat.h"
+#include "ops/normalization.h"
 #include "ops/packed.h"
+#include "ops/softmax.h"
+#include "ops/split.h"
 #include "providers/cpu/kernel.h"
 #include "unit/providers/run_kernel.h"
 
@@ -22,6 +26,13 @@ class Watch final : public PlainServices {
     return ++questions > patience_ ? error(Code::Cancelled, "no more patience") : Status();
   }
   uint64_t random_stream() override { return 7; }
+  // As a run's services do, each chunk asks.
+  void parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body) override {
+    for (int64_t i = 0; i < chunks; ++i) {
+      poll_cancelled();
+      body(i);
+    }
+  }
   int64_t questions = 0;
 
  private:
@@ -34,12 +45,16 @@ Tensor zeros(DType dtype, std::vector<int64_t> dims) {
   return tensor;
 }
 Tensor floats(std::vector<int64_t> dims) { return zeros(DType::Float32, std::move(dims)); }
+Tensor list(const std::vector<int64_t>& numbers) {
+  return Tensor::of<int64_t>({static_cast<int64_t>(numbers.size())}, numbers);
+}
 Tensor one() { return Tensor::of<float>({}, std::vector<float>{1}); }
 
 struct Case {
   std::string op;
   std::vector<Tensor> inputs;
-  std::vector<Tensor> outputs;  // their types and shapes
+  std::vector<Tensor> outputs;     // their types and shapes
+  std::optional<Params> params{};  // none: the defaults of the op
 };
 
 std::vector<Case> cases() {
@@ -96,6 +111,42 @@ std::vector<Case> cases() {
   };
 }
 
+// What the cpu provider computes itself and whose work may all be in one row, or in two rows that lie across.
+std::vector<Case> cases_of_cpu() {
+  const Tensor many = floats({kMany}), row = floats({1, kMany}), rows = floats({2, kMany}),
+               columns = floats({kMany, 2});
+  const Tensor plane = floats({1, 1, kMany}), planes = floats({1, 2, kMany}), channel = floats({1});
+  const Tensor channels = floats({2}), first = list({0}), others = list({2});
+  GroupNormalizationParams one_group;
+  one_group.num_groups = 1;
+  return {
+      {"Softmax", {row}, {row}},
+      {"Softmax", {columns}, {columns}, Params::of(SoftmaxParams{0})},
+      {"LogSoftmax", {row}, {row}},
+      {"LogSoftmax", {columns}, {columns}, Params::of(SoftmaxParams{0})},
+      {"ReduceSum", {many}, {floats({1})}},
+      {"ReduceL1", {many}, {floats({1})}},
+      {"ReduceMax", {many}, {floats({1})}},
+      {"ReduceProd", {columns, first}, {floats({1, 2})}},
+      {"ReduceSum", {floats({kMany, 2, 1}), first}, {floats({1, 2, 1})}},
+      {"ReduceMin", {floats({kMany / 2, 2, 2}), list({0, 2})}, {floats({1, 2, 1})}},
+      {"LayerNormalization", {row, many}, {row}},
+      {"RMSNormalization", {row, many}, {row}},
+      {"InstanceNormalization", {plane, channel, channel}, {plane}},
+      {"GroupNormalization", {planes, channels, channels}, {planes}, Params::of(one_group)},
+      {"Transpose", {rows}, {columns}},
+      {"Transpose", {columns}, {rows}},
+      {"Concat", {floats({kMany, 1}), floats({kMany, 1})}, {columns}, Params::of(ConcatParams{1})},
+      {"Split", {columns}, {floats({kMany, 1}), floats({kMany, 1})}, Params::of(SplitParams{1})},
+      {"Expand", {channel, list({kMany - 1})}, {floats({kMany - 1})}},
+      {"Slice", {floats({2 * kMany - 1}), first, list({2 * kMany - 1}), first, others}, {many}},
+      {"Gather", {row, first}, {row}},
+      {"Gather", {channel, zeros(DType::Int64, {kMany})}, {many}},
+      {"MatMul", {row, floats({kMany, 1})}, {floats({1, 1})}},
+      {"MatMul", {floats({1, 1}), row}, {row}},
+  };
+}
+
 Status run(const std::string& family, const Params& params, const Case& c, Watch& watch) {
   std::vector<TensorView> in, out;
   for (const Tensor& t : c.inputs) in.push_back(t.view());
@@ -117,6 +168,23 @@ TEST(Cancellation, KernelsAskWhileTheyWork) {
     Watch impatient(1);
     EXPECT_EQ(run("reference/" + c.op, default_params(op), c, impatient).code(), Code::Cancelled);
     EXPECT_EQ(impatient.questions, 2);
+  }
+}
+
+// A chunk of a cpu kernel asks before it begins; one that is long also asks meanwhile.
+TEST(Cancellation, CpuKernelsAskWithinARow) {
+  for (const Case& c : cases_of_cpu()) {
+    SCOPED_TRACE(c.op);
+    const Params params = c.params.value_or(default_params(op_from_name(c.op).value()));
+    Watch patient(1 << 20);
+    const Status status = run("cpu/" + c.op, params, c, patient);
+    EXPECT_TRUE(status.ok()) << status.to_string();
+    EXPECT_GE(patient.questions, 3);
+    for (const int64_t patience : {1, 2}) {
+      Watch impatient(patience);
+      EXPECT_EQ(run("cpu/" + c.op, params, c, impatient).code(), Code::Cancelled);
+      EXPECT_EQ(impatient.questions, patience + 1);
+    }
   }
 }
 
