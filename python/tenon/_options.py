@@ -38,6 +38,18 @@ def _checked_entry(key, value):
         raise InvalidArgument("the key of a configuration entry must have 1 to 1024 characters")
 
 
+def _text(name):
+    if not isinstance(name, str):
+        raise TypeError(f"a dimension is named by a str, not by {type(name).__name__}")
+    return name
+
+
+def _extent(value):
+    if not hasattr(value, "__index__"):
+        raise TypeError(f"the extent of a dimension must be of type int, it is {type(value).__name__}")
+    return operator.index(value)
+
+
 class SessionOptions:
     """Options for creating a session."""
 
@@ -96,11 +108,11 @@ class SessionOptions:
 
     def add_free_dimension_override_by_name(self, name, value):
         """Fixes a symbolic dimension of the model's inputs."""
-        self._dims_by_name[str(name)] = int(value)
+        self._dims_by_name[_text(name)] = _extent(value)
 
     def add_free_dimension_override_by_denotation(self, denotation, value):
         """Fixes the dimensions of the model's inputs that carry this denotation."""
-        self._dims_by_denotation[str(denotation)] = int(value)
+        self._dims_by_denotation[_text(denotation)] = _extent(value)
 
     def add_initializer(self, name, value):
         """Replaces the values of the initializer of this name; type and shape stay the same. `value` is an OrtValue."""

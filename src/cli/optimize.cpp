@@ -86,11 +86,13 @@ class Optimize final : public Command {
     Json report;
     try {
       if (!flags_.check) check_output();
+      console.progress("optimizing " + flags_.model);
       report = Json::parse(tenon::optimize_file(flags_.model, flags_.output, options));
     } catch (const tenon::Error& error) {
       const bool is_model = error.code() == TN_INVALID_MODEL || error.code() == TN_NOT_FOUND;
       throw Failure(is_model ? kCannotLoad : kFailed, in_file(flags_.model, error.what()));
     }
+    console.end_progress();
     if (console.is_json())
       console.print_document(report);
     else

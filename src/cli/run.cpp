@@ -49,9 +49,7 @@ class Run final : public Command {
     const double seconds = watch.seconds();
 
     if (profile.wanted()) profile.write(trace(run));
-    console.progress("writing " + output_);
     if (output.wanted()) write_arrays(session, outputs, console);
-    console.end_progress();
     show(session, outputs, seconds, console);
     return kDone;
   }
@@ -103,9 +101,11 @@ class Run final : public Command {
 
   void write_arrays(const tenon::Session& session, const std::vector<tenon::Value>& outputs,
                     const Console& console) const {
+    console.progress("writing " + output_);
     std::vector<std::pair<std::string, tenon::Value>> arrays;
     for (size_t i = 0; i < outputs.size(); ++i) add_arrays(session.output_name(i), outputs[i], console, arrays);
     refusing(kFailed, output_, [&] { tenon::Npz::write(output_, arrays); });
+    console.end_progress();
   }
 
   void show(const tenon::Session& session, const std::vector<tenon::Value>& outputs, double seconds,

@@ -1,5 +1,7 @@
 #include "ops/quantize.h"
 
+#include <algorithm>
+
 #include "ops/accepted.h"
 #include "ops/infer.h"
 
@@ -26,15 +28,20 @@ Status check_blocks(const Shape& x, const Shape& scale, int64_t axis, int64_t bl
   return {};
 }
 
+// One element, also where extents are open: binding decides.
+bool may_be_one_element(const Shape& shape) {
+  return std::ranges::all_of(shape, [](const Dim& d) { return !d.is_constant() || d.equals(1); });
+}
+
 // Input 1 is the scale of input 0, input 2 its zero point.
 Status check_granularity(InferContext& c, int64_t axis, int64_t block_size) {
   if (block_size < 0) return invalid_model("attribute 'block_size' is {}; it must not be negative", block_size);
   const Shape *x = c.shape(0), *scale = c.shape(1), *zero = c.shape(2);
   if (scale && zero && !merge(Type::tensor(DType::Undefined, *scale), Type::tensor(DType::Undefined, *zero)) &&
-      !(element_count(*scale).equals(1) && element_count(*zero).equals(1)))
+      !(may_be_one_element(*scale) && may_be_one_element(*zero)))
     return invalid_model("the scale has the shape {} and the zero point has the shape {}; they must be the same",
                          shape_text(*scale), shape_text(*zero));
-  if (!x || !scale || element_count(*scale).equals(1)) return {};
+  if (!x || !scale || may_be_one_element(*scale)) return {};
   const auto rank = static_cast<int64_t>(x->size());
   if (rank == 0) return invalid_model("a scalar needs one scale, but the shape of the scale is {}", shape_text(*scale));
   if (block_size > 0 || rank > 1) {

@@ -11,7 +11,8 @@ Status check_reduction(const InferContext& c, const std::string& reduction) {
   if (reduction == "none") return {};
   if (reduction != "add" && reduction != "mul" && reduction != "max" && reduction != "min")
     return invalid_model("reduction is '{}'; it must be 'none', 'add', 'mul', 'max' or 'min'", reduction);
-  return c.expect_tensor(0, kNumbers);
+  const TypeSet ordered = kNumbers | kBool;
+  return c.expect_tensor(0, reduction == "add" ? ordered | TypeSet{DType::String} : ordered);
 }
 
 Status check_types(const InferContext& c, TypeSet index_types) {

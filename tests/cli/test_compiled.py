@@ -83,6 +83,11 @@ class TestOpenWeights:
         assert result.code == DONE and "not set" in result.err and "tenon weights set" in result.err
         assert "not set" in tenon("verify", "empty_ctx.onnx", "--format", "json").err
 
+    def test_strip_says_what_is_left(self, tenon, linear, tmp_path):
+        result = tenon("weights", "strip", "linear_ctx.onnx", "-o", "other_ctx.onnx")
+        (left,) = tmp_path.glob("other_ctx-*.bin")
+        assert f"2 packed weights removed, {left.stat().st_size / 1024:.1f} KiB left" in result.out
+
     def test_weights_set_says_so(self, tenon, tmp_path):
         np.savez(tmp_path / "part.npz", b=np.zeros(2, np.float32))
         for extra in ([], ["--format", "json", "--overwrite"]):
@@ -142,4 +147,9 @@ def test_progress_says_what_is_being_done(program, tenon, tmp_path):
     assert "comparing m_ctx.onnx with m.onnx" in compared
     assert "comparing m.onnx: set 1 of 1" in terminal_text(program, tmp_path, "verify", "m.onnx", "--samples", "1")
     assert terminal_text(program, tmp_path, "verify", "m.onnx", "--samples", "1", "-q") == ""
+    assert "optimizing m.onnx" in terminal_text(program, tmp_path, "optimize", "-m", "m.onnx")
+    assert "optimizing m.onnx" in terminal_text(program, tmp_path, "optimize", "-m", "m.onnx", "--check")
+    written = terminal_text(program, tmp_path, "run", "m.onnx", "--random", "-o", "y.npz")
+    assert "running m.onnx" in written and "writing y.npz" in written
+    assert "writing" not in terminal_text(program, tmp_path, "run", "m.onnx", "--random")
     assert "comparing" not in tenon("verify", "m.onnx", "--samples", "1").err

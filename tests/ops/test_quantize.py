@@ -149,6 +149,31 @@ def test_wrong_quantization(attributes, scale, zero, message):
         run("QuantizeLinear", *inputs, dynamic=False, **attributes)
 
 
+SHAPES_OF_ONE = [(), (1,), (1, 1)]
+
+
+@pytest.mark.parametrize("scale", SHAPES_OF_ONE)
+@pytest.mark.parametrize("zero", SHAPES_OF_ONE)
+@pytest.mark.parametrize("shape", [(), (2, 3)])
+def test_one_scale_of_open_extents(scale, zero, shape):
+    """Whether [n] and [] are one number each is decided by the numbers that come."""
+    x = numbers(np.float32, shape, low=-30, high=30)
+    scale, zero = np.full(scale, 0.25, np.float32), np.full(zero, 3, np.int8)
+    y = run("QuantizeLinear", x, scale, zero)
+    check(y, quantized(x, np.float32(0.25), np.int8(3), np.int8))
+    check(run("DequantizeLinear", y, scale, zero), ((y.astype(np.float32) - 3) * 0.25).astype(np.float32))
+
+
+def test_several_scales_where_one_fits():
+    x, scale = np.zeros((2, 3), np.float32), np.ones(3, np.float32)
+    with pytest.raises(Exception, match=r"scale has the shape \[3\] and the zero point has the shape \[\]; they must be the same"):
+        run("QuantizeLinear", x, scale, np.array(0, np.int8), axis=1)
+    with pytest.raises(Exception, match="a scalar needs one scale"):
+        run("QuantizeLinear", x[0, 0], scale)
+    with pytest.raises(Exception, match="axis 2 is out of range"):
+        run("QuantizeLinear", x, scale, axis=2)
+
+
 @pytest.mark.parametrize("x", [[0, 2, -3, -2.5, 1.34, 0.5], [-1, -2.1, -1.3], [1, 2.1, 3.3], [0.0], []])
 def test_dynamic(x):
     x = np.array(x, np.float32)

@@ -73,6 +73,30 @@ def test_scatter_reductions(dtype, reduction):
     check(run("ScatterND", [data, ints(3, -1, 0, 3, 1)[:, None], updates], 18, reduction=reduction), expected)
 
 
+# onnxruntime adds and multiplies them; the rest is what the reference implementation of the onnx package does.
+@pytest.mark.parametrize("reduction", REDUCTIONS)
+def test_scatter_reductions_of_booleans(reduction):
+    rng = np.random.default_rng(3)
+    data, updates, places = rng.random((4, 3)) < 0.5, rng.random((5, 3)) < 0.5, [3, -1, 0, 3, 1]
+    expected = data.copy()
+    for row, update in zip(places, updates):
+        expected[row] = REDUCTIONS[reduction](expected[row], update)
+    rows = [data, ints(*places)[:, None], updates]
+    elements = [data, np.repeat(ints(*places)[:, None], 3, 1), updates]
+    for op_type, inputs in (("ScatterND", rows), ("ScatterElements", elements)):
+        check(run(op_type, inputs, 18, reduction=reduction), expected)
+        if reduction in ("add", "mul"):
+            check_same(op_type, inputs, 18, reduction=reduction)
+
+
+def test_scatter_joins_texts():
+    data, updates = np.array(["a", "b", "", "d"], object), np.array(["u", "v", "w", "xx", "", "z"], object)
+    index, expected = ints(0, 1, 1, 2, 3, -1), np.array(["au", "bvw", "xx", "dz"], object)
+    for op_type, at in (("ScatterElements", index), ("ScatterND", index[:, None])):
+        check(run(op_type, [data, at, updates], 18, reduction="add"), expected)
+        check_same(op_type, [data, at, updates], 18, reduction="add")
+
+
 def test_scatter_errors():
     x, u = np.zeros((3, 2), np.float32), np.ones((1, 2), np.float32)
     check_error("index 3", "ScatterElements", [x, np.full((1, 2), 3), u], 18)
@@ -81,7 +105,9 @@ def test_scatter_errors():
     check_error("updates", "ScatterND", [x, np.zeros((2, 1), np.int64), u], 18)
     check_error("reduction is 'sub'", "ScatterND", [x, np.zeros((1, 1), np.int64), u], 18, reduction="sub")
     check_error("coordinates", "ScatterND", [x, np.zeros((1, 3), np.int64), u], 18)
-    check_error("allowed types are", "ScatterND", [x > 1, np.zeros((1, 1), np.int64), u > 0], 18, reduction="add")
+    text = np.full((3, 2), "t", object)
+    for reduction in ("mul", "max", "min"):
+        check_error("allowed types are", "ScatterND", [text, np.zeros((1, 1), np.int64), text[:1]], 18, reduction=reduction)
     nothing = np.zeros((0, 1), np.int64)
     check(run("ScatterND", [x, nothing, u[:0]], 18), x)
 

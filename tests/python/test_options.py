@@ -193,6 +193,13 @@ def test_free_dimensions_by_denotation(ort, named):
         session.run(None, {"x": np.ones((1, 2), np.float32), "y": Y})
 
 
+@pytest.mark.parametrize("by", ["name", "denotation"])
+@pytest.mark.parametrize(("name", "value"), [("n", 1.5), ("n", "3"), ("n", None), (3, 3)])
+def test_free_dimensions_of_wrong_types(ort, by, name, value):
+    with pytest.raises(TypeError):
+        getattr(ort.SessionOptions(), f"add_free_dimension_override_by_{by}")(name, value)
+
+
 def test_loading_can_be_cancelled(ort):
     with pytest.raises(state(ort).ModelLoadCanceled):
         session_with(ort, add(), lambda o: o.set_load_cancellation_flag(True))

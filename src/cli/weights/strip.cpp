@@ -38,7 +38,7 @@ Exit strip_weights(const WeightFlags& flags, Console& console) {
   if (console.is_json()) {
     console.print_document(result);
   } else {
-    console.print(fmt::format("{}: {} removed, {}; set them with 'tenon weights set'\n", printable(flags.output),
+    console.print(fmt::format("{}: {} removed, {} left; set them with 'tenon weights set'\n", printable(flags.output),
                               counted(result["open_slots"].integer(), "packed weight"),
                               human_bytes(result["bytes"].integer())));
   }

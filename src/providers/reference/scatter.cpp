@@ -29,27 +29,39 @@ T reduce(const std::string& reduction, T old_value, T update) {
   }
 }
 
-// Applies block i of the updates (`inner` elements each) to the block places[i] of the output.
+// Changes block places[i] of the output (`inner` elements) by block i of the updates, element by element.
+template <class T, class Change>
+Status scatter_each(const TensorView& out, const TensorView& updates, const Scratch<int64_t>& places, int64_t inner,
+                    Change&& change) {
+  T* target = static_cast<T*>(out.data);
+  const T* source = static_cast<const T*>(updates.data);
+  for (size_t i = 0; i < places.size(); ++i)
+    for_each_index(
+        inner, [&](int64_t k) { change(target[places[i] * inner + k], source[static_cast<int64_t>(i) * inner + k]); });
+  return {};
+}
+
 Status scatter_blocks(const TensorView& out, const TensorView& updates, const Scratch<int64_t>& places, int64_t inner,
                       const std::string& reduction) {
-  auto apply = [&](auto tag, auto&& combine) {
-    using T = typename decltype(tag)::type;
-    T* target = static_cast<T*>(out.data);
-    const T* source = static_cast<const T*>(updates.data);
-    TextMeter meter;
-    for (size_t i = 0; i < places.size(); ++i)
-      for_each_index(inner, [&](int64_t k) {
-        T& place = target[places[i] * inner + k];
-        meter.copy<T>(combine(place, source[static_cast<int64_t>(i) * inner + k]), place);
-      });
-    return Status();
-  };
+  TextMeter meter;
+  auto each = [&]<class T>(TypeTag<T>, auto&& change) { return scatter_each<T>(out, updates, places, inner, change); };
   if (reduction == "none")
-    return dispatch_by_size(out.dtype,
-                            [&](auto tag) { return apply(tag, [](const auto&, const auto& u) { return u; }); });
+    return dispatch_by_size(out.dtype, [&](auto tag) {
+      return each(tag, [&](auto& place, const auto& update) { meter.copy(update, place); });
+    });
+  if (out.dtype == DType::String)  // texts are joined
+    return each(TypeTag<std::string>{}, [&](std::string& place, const std::string& update) {
+      meter.add(update.size());
+      place += update;
+    });
+  if (out.dtype == DType::Bool) {
+    const bool either = reduction == "add" || reduction == "max";
+    return each(TypeTag<uint8_t>{}, [&](uint8_t& place, uint8_t update) {
+      place = either ? static_cast<uint8_t>(place | update) : static_cast<uint8_t>(place & update);
+    });
+  }
   return dispatch_numbers(out.dtype, [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    return apply(tag, [&](T old_value, T update) { return reduce(reduction, old_value, update); });
+    return each(tag, [&]<class T>(T& place, const T& update) { place = reduce(reduction, place, update); });
   });
 }
 
