@@ -242,6 +242,12 @@ Result<KernelState> bind_pointwise(const BindRequest& request) {
   return KernelState{std::move(state), scratch};
 }
 
+// The first element in all the others. Copies twice as much each time, so that it is vectors that move.
+void spread_first(float* elements, int64_t count) {
+  for (int64_t done = 1; done < count; done *= 2)
+    std::memcpy(elements + done, elements, static_cast<size_t>(std::min(done, count - done)) * sizeof(float));
+}
+
 class Run {
  public:
   Run(KernelContext& c, const PointwiseState& state, const Schedule& schedule)
@@ -249,16 +255,24 @@ class Run {
 
   void chunk(int64_t number) {
     float* const scratch = c_.scratch<float>();
+    Elements elements{};
+    for (size_t i = 0; i < schedule_.inputs; ++i)
+      if (schedule_.operands[i].kind == Operand::Kind::Number)
+        elements[i] = number_everywhere(i, scratch + static_cast<int64_t>(i) * kTile);
     const int64_t first = number * tiling_.tiles_per_chunk;
     const int64_t end = std::min(tiling_.tiles, first + tiling_.tiles_per_chunk);
-    for (int64_t t = first; t < end; ++t) run_tile(tile_at(tiling_, t), scratch);
+    for (int64_t t = first; t < end; ++t) run_tile(tile_at(tiling_, t), scratch, elements);
   }
 
  private:
-  void run_tile(const Tile& tile, float* scratch) const {
-    std::array<const float*, kMostPointwiseInputs> elements;
+  // Where the elements of each input are for a tile. Inputs that are one number keep their place for the whole chunk.
+  using Elements = std::array<const float*, kMostPointwiseInputs>;
+
+  void run_tile(const Tile& tile, float* scratch, Elements& elements) const {
     const size_t inputs = schedule_.inputs;
-    for (size_t i = 0; i < inputs; ++i) elements[i] = prepare(i, tile, scratch + static_cast<int64_t>(i) * kTile);
+    for (size_t i = 0; i < inputs; ++i)
+      if (schedule_.operands[i].kind != Operand::Kind::Number)
+        elements[i] = prepare(i, tile, scratch + static_cast<int64_t>(i) * kTile);
     float* const registers = scratch + static_cast<int64_t>(inputs) * kTile;
     const int64_t count = tile.count(), position = tile.first_row * tiling_.grid.row + tile.first_column;
     for (size_t i = 0; i < state_.code.size(); ++i) {
@@ -283,30 +297,42 @@ class Run {
     }
   }
 
-  // The elements of an input for a tile: where they are, or in memory of the tile's own. A number that is also needed
-  // in every lane fills the memory; its first element is the number then.
+  // Elements of an input as float32.
+  void load(size_t i, int64_t offset, int64_t count, float* to) const {
+    const Input& input = state_.inputs[i];
+    const auto* from = static_cast<const std::byte*>(c_.in(i).data) + offset * input.element_bytes;
+    if (input.load)
+      input.load(from, to, count);
+    else
+      std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+  }
+
+  // An input of one element: where it is, or in own memory. One that is also needed in every lane fills the memory; its
+  // first element is the number then.
+  const float* number_everywhere(size_t i, float* own) const {
+    const bool is_spread = schedule_.operands[i].is_spread;
+    if (!state_.inputs[i].load && !is_spread) return static_cast<const float*>(c_.in(i).data);
+    load(i, 0, 1, own);
+    if (is_spread) spread_first(own, kTile);
+    return own;
+  }
+
+  // The elements of an input for a tile: where they are, or in memory of the tile's own.
   const float* prepare(size_t i, const Tile& tile, float* own) const {
     const Operand& operand = schedule_.operands[i];
     const Input& input = state_.inputs[i];
     const auto* data = static_cast<const std::byte*>(c_.in(i).data);
-    const auto load = [&](int64_t offset, int64_t count, float* to) {
-      if (input.load)
-        input.load(data + offset * input.element_bytes, to, count);
-      else
-        std::memcpy(to, data + offset * input.element_bytes, static_cast<size_t>(count) * sizeof(float));
-    };
     if (operand.kind == Operand::Kind::Dense) {
       const int64_t offset = tile.first_row * tiling_.grid.row + tile.first_column;
       if (!input.load) return reinterpret_cast<const float*>(data) + offset;
-      load(offset, tile.count(), own);
+      load(i, offset, tile.count(), own);
       return own;
     }
     if (operand.is_number_in_tile) {
-      const int64_t offset =
-          operand.kind == Operand::Kind::Number ? 0 : RowCursor(tiling_.grid, i, tile.first_row).offset();
+      const int64_t offset = RowCursor(tiling_.grid, i, tile.first_row).offset();
       if (!input.load && !operand.is_spread) return reinterpret_cast<const float*>(data) + offset;
-      load(offset, 1, own);
-      if (operand.is_spread) std::fill_n(own + 1, tile.count() - 1, own[0]);
+      load(i, offset, 1, own);
+      if (operand.is_spread) spread_first(own, tile.count());
       return own;
     }
     RowCursor cursor(tiling_.grid, i, tile.first_row);
@@ -316,10 +342,10 @@ class Run {
     float* to = own;
     for (int64_t r = 0; r < tile.rows; ++r, cursor.next(), to += tile.columns) {
       if (repeats) {
-        load(cursor.offset(), 1, to);
-        std::fill_n(to + 1, tile.columns - 1, to[0]);
+        load(i, cursor.offset(), 1, to);
+        spread_first(to, tile.columns);
       } else {
-        load(cursor.offset() + tile.first_column, tile.columns, to);
+        load(i, cursor.offset() + tile.first_column, tile.columns, to);
       }
     }
     return own;
