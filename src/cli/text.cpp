@@ -6,20 +6,37 @@
 
 namespace cli {
 
+namespace {
+
+// Bytes of the character that text begins with; 0 when it is none of UTF-8.
+size_t character_length(std::string_view text) {
+  const auto c = static_cast<unsigned char>(text[0]);
+  const size_t length = c < 0x80 ? 1 : c < 0xC2 ? 0 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : c < 0xF5 ? 4 : 0;
+  if (length > text.size()) return 0;
+  for (size_t i = 1; i < length; ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) return 0;
+  return length;
+}
+
+// Of both sets of control characters, of which a terminal may obey any.
+bool is_control(std::string_view character) {
+  const auto c = static_cast<unsigned char>(character.back());
+  if (character.size() == 1) return (c < 0x20 && c != '\n') || c == 0x7f;
+  return character.size() == 2 && static_cast<unsigned char>(character[0]) == 0xC2 && c < 0xA0;
+}
+
+}  // namespace
+
 std::string printable(std::string_view text) {
   std::string result;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const auto c = static_cast<unsigned char>(text[i]);
-    // 0xC2 0x80 to 0xC2 0x9F are the second set of control characters in UTF-8.
-    const bool second_set =
-        c == 0xC2 && i + 1 < text.size() && (static_cast<unsigned char>(text[i + 1]) & 0xE0) == 0x80;
-    if (second_set) {
-      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
-    } else if ((c < 0x20 && c != '\n') || c == 0x7f) {
-      result += fmt::format("\\x{:02x}", c);
-    } else {
-      result += text[i];
-    }
+  while (!text.empty()) {
+    const size_t length = character_length(text);
+    const std::string_view character = text.substr(0, std::max<size_t>(1, length));
+    if (length == 0 || is_control(character))
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(character.back()));
+    else
+      result += character;
+    text.remove_prefix(character.size());
   }
   return result;
 }

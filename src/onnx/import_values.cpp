@@ -116,11 +116,16 @@ Status GraphImporter::import_inputs(const wire::Graph& wire_graph, const std::ve
     graph_.inputs.push_back({v, it == listed.defaults.end() ? kNone : it->second});
     TN_RETURN_IF_ERROR(define(input.name, v));
   }
-  if (!listed.defaults.empty())
+  if (const size_t count = listed.defaults.size(); count == 1)
+    model_.warn(fmt::format(
+        "the initializer '{}' ({} bytes) is also listed as an input, so callers may override it and it cannot "
+        "be optimized as a weight; freeze_inputs makes it a weight",
+        listed.defaults.begin()->first, listed.default_bytes));
+  else if (count > 1)
     model_.warn(
         fmt::format("{} initializers ({} bytes) are also listed as inputs, so callers may override them and they "
                     "cannot be optimized as weights; freeze_inputs makes them weights",
-                    listed.defaults.size(), listed.default_bytes));
+                    count, listed.default_bytes));
   return {};
 }
 

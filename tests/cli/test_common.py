@@ -187,6 +187,14 @@ def test_names_in_a_model_cannot_steer_the_terminal(tenon, tmp_path):
         assert "\u009b" not in result.out + result.err
 
 
+def test_bytes_that_are_no_text_cannot_steer_the_terminal(program, tmp_path):
+    """A lone 0x9b is what some terminals take for the beginning of a sequence; whole characters stay."""
+    path = os.fsencode(tmp_path) + "/\u00e9".encode() + b"\x9b2J\xc3"
+    result = subprocess.run([program, "inspect", path], capture_output=True, timeout=60)
+    assert result.returncode != 0
+    assert "\u00e9\\x9b2J\\xc3'".encode() in result.stderr
+
+
 def test_closed_pipe_ends_quietly(program, linear):
     read, write = os.pipe()
     os.close(read)
