@@ -62,8 +62,10 @@ class DepthBlocks {
   int64_t channels_, taps_, channel_blocks_, tap_blocks_;
 };
 
-// Convolutions with 3x3 kernels at the points of tiles, with many output positions, with few, and with one input
-// channel to a group.
+// Convolutions with 3x3 kernels at the points of tiles, with many output positions (of those, with windows that move by
+// one), with few, and with one input channel to a group.
+Result<KernelState> bind_conv_bands(const BindRequest& request);
+Status run_conv_bands(KernelContext& c);
 Result<KernelState> bind_conv_winograd(const BindRequest& request);
 Status run_conv_winograd(KernelContext& c);
 Result<KernelState> bind_conv_planes(const BindRequest& request);

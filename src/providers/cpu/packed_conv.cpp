@@ -14,6 +14,7 @@ std::span<const Variant> packed_conv_variants() {
   static const Variant variants[] = {{"depthwise", run_conv_depthwise, bind_conv_depthwise},
                                      {"winograd", run_conv_winograd, bind_conv_winograd},
                                      {"points", run_conv_points, bind_conv_points},
+                                     {"bands", run_conv_bands, bind_conv_bands},
                                      {"planes", run_conv_planes, bind_conv_planes},
                                      {"plain", find_reference_family("reference/PackedConv")->variants[0].run}};
   return variants;

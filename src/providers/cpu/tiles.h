@@ -12,8 +12,10 @@ namespace tenon {
 inline constexpr int kMostTileRows = 14;
 inline constexpr int kMostTilePanels = 8;
 
-// How A is stored: element (row, k) at a[row * stride + k], or at a[k * stride + row].
-enum class TileOrder : uint8_t { RowMajor, DepthMajor };
+// How the operands are stored: element (row, k) of A at a[row * stride + k], or at a[k * stride + row]; in the last
+// order, steps of B lie where offsets say.
+enum class TileOrder : uint8_t { RowMajor, DepthMajor, DepthMajorByOffsets };
+inline constexpr int kTileOrders = 3;
 
 struct TileOperands {
   const float* a = nullptr;
@@ -21,6 +23,8 @@ struct TileOperands {
   // Column j of panel p at step k: b[p * b_panel_stride + k * b_depth_stride + j], 16 columns a panel.
   const float* b = nullptr;
   int64_t b_panel_stride = 0, b_depth_stride = 0;
+  // By offsets, in the place of k * b_depth_stride.
+  const int32_t* b_offsets = nullptr;
   int64_t depth = 0;
   // Column j of panel p in a row: c[row * c_stride + p * 16 + j].
   float* c = nullptr;
@@ -33,8 +37,8 @@ using TileFunction = void (*)(const TileOperands&);
 // Tiles of one instruction set.
 struct TileTable {
   int most_rows = 0;
-  int most_panels[kMostTileRows + 1] = {};                                // by rows: as many as registers hold
-  TileFunction function[2][kMostTileRows + 1][kMostTilePanels + 1] = {};  // by order, rows, panels
+  int most_panels[kMostTileRows + 1] = {};  // by rows: as many as registers hold
+  TileFunction function[kTileOrders][kMostTileRows + 1][kMostTilePanels + 1] = {};  // by order, rows, panels
 };
 
 const TileTable& tile_table(Isa isa);

@@ -42,6 +42,7 @@ HWY_ATTR void multiply_tile(const TileOperands& o) {
   const D d;
   const float* HWY_RESTRICT a = o.a;
   const float* HWY_RESTRICT b = o.b;
+  [[maybe_unused]] const int32_t* HWY_RESTRICT offsets = o.b_offsets;
   float* HWY_RESTRICT c = o.c;
   const int64_t a_stride = o.a_stride, panel_stride = o.b_panel_stride, depth_stride = o.b_depth_stride;
   V sums[Rows][kColumns];
@@ -51,7 +52,8 @@ HWY_ATTR void multiply_tile(const TileOperands& o) {
     for (int j = 0; j < kColumns; ++j)
       sums[i][j] = o.accumulate ? hn::LoadU(d, c + i * o.c_stride + j * kLanes) : hn::Zero(d);
 #pragma GCC unroll 1
-  for (int64_t k = o.depth; k > 0; --k) {
+  for (int64_t k = 0; k < o.depth; ++k) {
+    if constexpr (Order == TileOrder::DepthMajorByOffsets) b = o.b + offsets[k];
     if constexpr (Rows < kColumns) {
       V left[Rows];
 #pragma GCC unroll 16
@@ -75,7 +77,7 @@ HWY_ATTR void multiply_tile(const TileOperands& o) {
       }
     }
     a += Order == TileOrder::RowMajor ? 1 : a_stride;
-    b += depth_stride;
+    if constexpr (Order != TileOrder::DepthMajorByOffsets) b += depth_stride;
   }
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i)
@@ -87,6 +89,7 @@ template <int Rows, int Panels>
 void add_tiles(TileTable& table) {
   table.function[0][Rows][Panels] = &multiply_tile<Rows, Panels, TileOrder::RowMajor>;
   table.function[1][Rows][Panels] = &multiply_tile<Rows, Panels, TileOrder::DepthMajor>;
+  table.function[2][Rows][Panels] = &multiply_tile<Rows, Panels, TileOrder::DepthMajorByOffsets>;
   if constexpr (Panels > 1) add_tiles<Rows, Panels - 1>(table);
 }
 

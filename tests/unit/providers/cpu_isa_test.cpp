@@ -42,7 +42,7 @@ TEST(Variants, SayWhyTheyDoNotRunAStep) {
   const auto bound =
       bind_kernel(*find_family("cpu/PackedConv"), {Params::of(p), inputs, outputs, usable_isas().front()}, &refusals);
   ASSERT_TRUE(bound.ok()) << bound.status().to_string();
-  EXPECT_EQ(bound->variant->name, "planes");
+  EXPECT_EQ(bound->variant->name, "bands");
   ASSERT_EQ(refusals.size(), 3u);
   EXPECT_EQ(refusals[0].variant, "depthwise");
   EXPECT_EQ(refusals[1].reason, "its weights are packed as panels16");

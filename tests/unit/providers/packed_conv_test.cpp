@@ -84,6 +84,17 @@ TEST(PackedConv, TakesStridesDilationsAndUnevenPads) {
   check({{1, 4, 3, 3}, {20, 4, 3, 3}, window({}, {9, 9, 9, 9})});
 }
 
+TEST(PackedConv, TakesBandsOfRows) {
+  check({{1, 5, 40, 33}, {20, 5, 3, 3}, window({}, {1, 1, 1, 1})});
+  check({{2, 40, 19, 17}, {33, 40, 3, 3}, window({}, {0, 2, 1, 0})});
+  check({{1, 3, 30, 60}, {140, 3, 5, 3}, window({}, {4, 3, 0, 1}, {2, 3})});
+  check({{1, 6, 1000}, {17, 6, 5}, window({}, {2, 2})});
+  check({{1, 4, 900}, {16, 4, 7}, window({}, {9, 9}, {3})});
+  check({{1, 3, 7, 12, 18}, {17, 3, 3, 3, 3}, window({}, {1, 1, 1, 1, 1, 1})});
+  check({{1, 2, 9, 9, 20}, {5, 2, 3, 2, 3}, window({}, {2, 0, 1, 0, 1, 2}, {2, 1, 1})});
+  check({{2, 8, 20, 20}, {36, 4, 3, 3}, window({}, {1, 1, 1, 1}, {}, 2)});
+}
+
 TEST(PackedConv, FollowsAutoPad) {
   for (const char* mode : {"SAME_UPPER", "SAME_LOWER", "VALID"}) {
     ConvParams conv = window({2, 2}, {});
