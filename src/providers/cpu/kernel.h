@@ -11,6 +11,7 @@ const KernelFamily* find_cpu_family(std::string_view name);
 std::span<const Variant> pack_panels_variants();
 std::span<const Variant> packed_matmul_variants();
 std::span<const Variant> packed_conv_variants();
+std::span<const Variant> packed_conv_transpose_variants();
 std::span<const Variant> pointwise_variants();
 std::span<const Variant> reorder_variants();
 

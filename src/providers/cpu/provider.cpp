@@ -29,6 +29,7 @@ std::vector<KernelFamily> make_families() {
       {.name = "cpu/PackPanels", .variants = pack_panels_variants(), .watches_inputs = true, .exact = true},
       {.name = "cpu/PackedMatMul", .variants = packed_matmul_variants()},
       {.name = "cpu/PackedConv", .variants = packed_conv_variants()},
+      {.name = "cpu/PackedConvTranspose", .variants = packed_conv_transpose_variants()},
       {.name = "cpu/Pointwise", .variants = pointwise_variants()},
       {.name = "cpu/Reorder", .variants = reorder_variants(), .takes_blocked = true},
       whole_op(OpId::GroupNormalization, group_normalization_variants()),
