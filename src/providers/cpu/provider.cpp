@@ -43,6 +43,7 @@ std::vector<KernelFamily> make_families() {
       whole_op(OpId::LpPool, lp_pool_variants()),
       whole_op(OpId::MatMul, matmul_variants()),
       whole_op(OpId::MaxPool, max_pool_variants()),
+      whole_op(OpId::Resize, resize_variants()),
       whole_op(OpId::RMSNormalization, rms_normalization_variants()),
       whole_op(OpId::Softmax, softmax_variants()),
   };
