@@ -39,30 +39,44 @@ Status check_groups(int64_t groups, const Dim& outputs) {
   return {};
 }
 
-Dim outputs_of(const Shape& w, bool kn) { return w[kn ? 1 : 0]; }
+// How a weight of some order is a matrix.
+struct WeightExtents {
+  Dim outputs, depth;
+};
+WeightExtents weight_extents(const PackPanelsParams& p, const Shape& w) {
+  if (p.source == WeightOrder::DepthFirst) return {w[1], w[0]};
+  const bool inputs_first = p.source == WeightOrder::InputsFirst;
+  Dim depth = inputs_first ? floor_div(w[0], Dim(p.groups)) : Dim(1);
+  for (size_t i = inputs_first ? 2 : 1; i < w.size(); ++i) depth = depth * w[i];
+  return {inputs_first ? w[1] * Dim(p.groups) : w[0], depth};
+}
 
-Dim depth_of(const Shape& w, bool kn) {
-  Dim depth = kn ? w[0] : Dim(1);
-  for (size_t i = 1; i < w.size() && !kn; ++i) depth = depth * w[i];
-  return depth;
+// A matrix of rows of k is one group; so many groups divide the input channels of a weight that has them first.
+Status check_source(const PackPanelsParams& p, const Shape* w) {
+  const bool plain = p.source == WeightOrder::OutputsFirst;
+  if (!plain && p.layout != PackedLayout::Panels)
+    return invalid_model("a weight in the order {} must be packed in {}", choice_name(p.source),
+                         choice_name(PackedLayout::Panels));
+  if (p.source == WeightOrder::DepthFirst && p.groups != 1)
+    return invalid_model("a matrix [K, N] must be packed as one group, not as {}", p.groups);
+  if (!w) return {};
+  const bool matrix = p.source == WeightOrder::DepthFirst;
+  if (w->empty() || (!plain && w->size() < 2) || (matrix && w->size() != 2))
+    return invalid_model("weights of shape {} cannot be packed from the order {}", shape_text(*w),
+                         choice_name(p.source));
+  return p.source == WeightOrder::InputsFirst ? check_groups(p.groups, (*w)[0]) : Status();
 }
 
 Status infer_pack_panels(InferContext& c) {
   const auto& p = c.params<PackPanelsParams>();
-  const bool kn = p.source == WeightOrder::DepthFirst;
-  if (kn && (p.groups != 1 || p.layout != PackedLayout::Panels))
-    return invalid_model("a matrix [K, N] must be packed as one group of {}", choice_name(PackedLayout::Panels));
+  TN_RETURN_IF_ERROR(check_source(p, c.shape(0) ? &*c.shape(0) : nullptr));
   TN_RETURN_IF_ERROR(check_floats(c));
   if (!c.shape(0)) {
     c.out(0, DType::Float32, std::nullopt);
     return {};
   }
   const Shape& w = *c.shape(0);
-  if (w.empty() || (kn && w.size() != 2))
-    return invalid_model("weights of shape {} cannot be packed from the order {}", shape_text(w),
-                         choice_name(p.source));
-  const Dim outputs = outputs_of(w, kn);
-  const Dim depth = depth_of(w, kn);
+  const auto [outputs, depth] = weight_extents(p, w);
   TN_RETURN_IF_ERROR(check_groups(p.groups, outputs));
   TN_RETURN_IF_ERROR(expect_shape(c, 1, "the scale", {outputs}));
   if (winograd_outputs(p.layout) > 0) {
@@ -120,6 +134,12 @@ Status check_winograd(const ConvParams& p, PackedLayout layout) {
                        choice_name(layout));
 }
 
+// [groups, panels, k, 16] of a weight whose K is (channel of the group, tap).
+Shape panel_shape(int64_t group, const Dim& outputs, const Dim& input_channels, int64_t taps) {
+  const Dim depth = floor_div(input_channels, Dim(group)) * Dim(taps);
+  return {Dim(group), panels_of(floor_div(outputs, Dim(group))), depth, Dim(kPanelWidth)};
+}
+
 // The shape of the packed weight; input channels may be unknown.
 Result<Shape> packed_conv_shape(const PackedConvParams& p, const Dim& input_channels) {
   const Dim group(p.conv.group), outputs(p.output_channels);
@@ -135,30 +155,57 @@ Result<Shape> packed_conv_shape(const PackedConvParams& p, const Dim& input_chan
     TN_RETURN_IF_ERROR(check_winograd(p.conv, p.layout));
     return Shape{Dim(winograd_points(p.layout)), panels_of(outputs), input_channels, Dim(kPanelWidth)};
   }
-  const Dim depth = floor_div(input_channels, group) * Dim(*taps);
-  return Shape{group, panels_of(floor_div(outputs, group)), depth, Dim(kPanelWidth)};
+  return panel_shape(p.conv.group, outputs, input_channels, *taps);
 }
 
-Status infer_packed_conv(InferContext& c) {
-  const auto& p = c.params<PackedConvParams>();
+// What convolutions in both directions ask of their operands but the packed weight.
+template <class P>
+Status check_convolution(InferContext& c, const P& p) {
   TN_RETURN_IF_ERROR(check_floats(c));
   TN_RETURN_IF_ERROR(check_bounds(c, p.activation));
   if (p.output_channels < 0)
     return invalid_model("'output_channels' is {}; it must not be negative", p.output_channels);
   TN_RETURN_IF_ERROR(check_groups(p.conv.group, Dim(p.output_channels)));
   TN_RETURN_IF_ERROR(expect_shape(c, 2, "the bias", {Dim(p.output_channels)}));
+  if (!c.shape(0)) return {};
+  const Shape& x = *c.shape(0);
+  if (x.size() < 3 || x.size() > 5)
+    return unsupported("a packed convolution has 1 to 3 spatial axes, but the shape of the input is {}", shape_text(x));
+  return check_groups(p.conv.group, x[1]);
+}
+
+Status infer_packed_conv(InferContext& c) {
+  const auto& p = c.params<PackedConvParams>();
+  TN_RETURN_IF_ERROR(check_convolution(c, p));
   if (!c.shape(0)) {
     c.out(0, DType::Float32, std::nullopt);
     return {};
   }
   const Shape& x = *c.shape(0);
-  if (x.size() < 3 || x.size() > 5)
-    return unsupported("a packed convolution has 1 to 3 spatial axes, but the shape of the input is {}", shape_text(x));
-  TN_RETURN_IF_ERROR(check_groups(p.conv.group, x[1]));
   TN_ASSIGN_OR_RETURN(Window window, make_window(p.conv.window, x.size() - 2));
   TN_ASSIGN_OR_RETURN(Shape packed, packed_conv_shape(p, x[1]));
   TN_RETURN_IF_ERROR(expect_shape(c, 1, "the packed weight", packed));
   c.out(0, DType::Float32, window_output_shape(window, x, Dim(p.output_channels)));
+  return {};
+}
+
+Status infer_packed_conv_transpose(InferContext& c) {
+  const auto& p = c.params<PackedConvTransposeParams>();
+  TN_RETURN_IF_ERROR(check_convolution(c, p));
+  if (!c.shape(0)) {
+    c.out(0, DType::Float32, std::nullopt);
+    return {};
+  }
+  const Shape& x = *c.shape(0);
+  const auto& kernel = p.conv.window.kernel_shape;
+  const auto taps = checked_product(kernel);
+  if (!taps) return invalid_model("the kernel is too large");
+  TN_ASSIGN_OR_RETURN(const auto window, transposed_window(p.conv, std::span(x).subspan(2), kernel));
+  TN_RETURN_IF_ERROR(
+      expect_shape(c, 1, "the packed weight", panel_shape(p.conv.group, Dim(p.output_channels), x[1], *taps)));
+  Shape y{x[0], Dim(p.output_channels)};
+  y.insert(y.end(), window.output.begin(), window.output.end());
+  c.out(0, DType::Float32, std::move(y));
   return {};
 }
 
@@ -178,6 +225,11 @@ OpDef op_definition<OpId::PackedMatMul>() {
 template <>
 OpDef op_definition<OpId::PackedConv>() {
   return define<PackedConvParams>({.inputs = {2, 5}, .outputs = {1, 1}, .infer = infer_packed_conv});
+}
+
+template <>
+OpDef op_definition<OpId::PackedConvTranspose>() {
+  return define<PackedConvTransposeParams>({.inputs = {2, 5}, .outputs = {1, 1}, .infer = infer_packed_conv_transpose});
 }
 
 }  // namespace tenon

@@ -32,18 +32,19 @@ constexpr int64_t winograd_points(PackedLayout layout) {
   return (winograd_outputs(layout) + 2) * (winograd_outputs(layout) + 2);
 }
 
-// The axes of a weight before it is packed: [N, K...] or [K, N].
-enum class WeightOrder : uint8_t { OutputsFirst, DepthFirst };
+// The axes of a weight before it is packed: [N, K...], [K, N], or [C, N / groups, taps...], where K is (channel of the
+// group, tap) as in Conv.
+enum class WeightOrder : uint8_t { OutputsFirst, DepthFirst, InputsFirst };
 template <>
 struct Choices<WeightOrder> {
-  static constexpr const char* names[] = {"nk", "kn"};
+  static constexpr const char* names[] = {"nk", "kn", "cn"};
 };
 
 // PackPanels(w, scale?): w in a packed layout, output n multiplied by scale[n].
 struct PackPanelsParams {
   WeightOrder source = WeightOrder::OutputsFirst;
   PackedLayout layout = PackedLayout::Panels;
-  int64_t groups = 1;  // of OutputsFirst in Panels
+  int64_t groups = 1;  // of OutputsFirst and InputsFirst in Panels
   void fields(FieldVisitor& v) {
     v.field("source", source);
     v.field("layout", layout);
@@ -51,8 +52,8 @@ struct PackPanelsParams {
   }
 };
 
-// Inputs of PackedMatMul and PackedConv that stand for the alpha and beta of the activation clip when they are there:
-// weights stay replaceable that a parameter would fix.
+// Inputs of PackedMatMul, PackedConv and PackedConvTranspose that stand for the alpha and beta of the activation clip
+// when they are there: weights stay replaceable that a parameter would fix.
 inline constexpr size_t kPackedLeast = 3, kPackedGreatest = 4;
 
 // PackedMatMul(x [..., k], packed, bias [n]?, least?, greatest?, (packed, bias?)...): activation(x * W + bias) [..., n]
@@ -84,6 +85,20 @@ struct PackedConvParams {
     conv.fields(v);
     v.field("output_channels", output_channels);
     v.field("layout", layout);
+    activation.fields(v);
+  }
+};
+
+// PackedConvTranspose(x [batch, channels, spatial...], packed, bias?, least?, greatest?): activation(ConvTranspose(x,
+// W)
+// + bias), 1 to 3 spatial axes. The weight is packed in Panels from InputsFirst. kernel_shape must be given.
+struct PackedConvTransposeParams {
+  ConvTransposeParams conv;
+  int64_t output_channels = 0;
+  FusedActivation activation;
+  void fields(FieldVisitor& v) {
+    conv.fields(v);
+    v.field("output_channels", output_channels);
     activation.fields(v);
   }
 };

@@ -2,19 +2,21 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "ops/accepted.h"
 #include "ops/infer.h"
 
 namespace tenon {
 
+size_t ResizeParams::resized_axis(size_t i, int64_t rank) const {
+  if (!axes) return i;
+  const int64_t axis = (*axes)[i];
+  return static_cast<size_t>(axis < 0 ? axis + rank : axis);
+}
+
 std::vector<int64_t> ResizeParams::resized_axes(int64_t rank) const {
-  std::vector<int64_t> result(static_cast<size_t>(rank));
-  std::iota(result.begin(), result.end(), int64_t{0});
-  if (!axes) return result;
-  result = *axes;
-  for (int64_t& axis : result) axis += axis < 0 ? rank : 0;
+  std::vector<int64_t> result;
+  for (size_t i = 0; i < resized_count(rank); ++i) result.push_back(static_cast<int64_t>(resized_axis(i, rank)));
   return result;
 }
 
@@ -51,19 +53,19 @@ Status set_extent(AxisResize& axis, double extent) {
   return {};
 }
 
-Status plan_from_sizes(const ResizeParams& p, std::vector<AxisResize>& plan, const std::vector<int64_t>& axes,
-                       std::span<const int64_t> sizes) {
-  TN_RETURN_IF_ERROR(check_count(sizes.size(), axes.size(), "sizes"));
+Status plan_from_sizes(const ResizeParams& p, std::span<AxisResize> plan, std::span<const int64_t> sizes) {
+  const auto rank = static_cast<int64_t>(plan.size());
+  TN_RETURN_IF_ERROR(check_count(sizes.size(), p.resized_count(rank), "sizes"));
   double common = p.keep_aspect_ratio_policy == "not_larger" ? HUGE_VAL : 0;
-  for (size_t i = 0; i < axes.size(); ++i) {
-    AxisResize& axis = plan[static_cast<size_t>(axes[i])];
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    AxisResize& axis = plan[p.resized_axis(i, rank)];
     TN_RETURN_IF_ERROR(set_extent(axis, static_cast<double>(sizes[i])));
     axis.scale = axis.from == 0 ? 1 : static_cast<double>(axis.to) / static_cast<double>(axis.from);
     common = p.keep_aspect_ratio_policy == "not_larger" ? std::min(common, axis.scale) : std::max(common, axis.scale);
   }
   if (p.keep_aspect_ratio_policy == "stretch") return {};
-  for (int64_t a : axes) {
-    AxisResize& axis = plan[static_cast<size_t>(a)];
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    AxisResize& axis = plan[p.resized_axis(i, rank)];
     axis.scale = common;
     TN_RETURN_IF_ERROR(set_extent(axis, std::floor(common * static_cast<double>(axis.from) + 0.5)));
   }
@@ -72,23 +74,26 @@ Status plan_from_sizes(const ResizeParams& p, std::vector<AxisResize>& plan, con
 
 }  // namespace
 
-Result<std::vector<AxisResize>> plan_resize(const ResizeParams& p, std::span<const int64_t> dims,
-                                            std::span<const float> scales, std::span<const int64_t> sizes) {
-  std::vector<AxisResize> plan;
-  for (int64_t d : dims) plan.push_back({d, d, 1});
-  const std::vector<int64_t> axes = p.resized_axes(static_cast<int64_t>(dims.size()));
-  if (scales.empty()) {
-    TN_RETURN_IF_ERROR(plan_from_sizes(p, plan, axes, sizes));
-    return plan;
-  }
-  TN_RETURN_IF_ERROR(check_count(scales.size(), axes.size(), "scales"));
-  for (size_t i = 0; i < axes.size(); ++i) {
+Status plan_resize(const ResizeParams& p, std::span<const int64_t> dims, std::span<const float> scales,
+                   std::span<const int64_t> sizes, std::span<AxisResize> plan) {
+  for (size_t i = 0; i < dims.size(); ++i) plan[i] = {dims[i], dims[i], 1};
+  if (scales.empty()) return plan_from_sizes(p, plan, sizes);
+  const auto rank = static_cast<int64_t>(dims.size());
+  TN_RETURN_IF_ERROR(check_count(scales.size(), p.resized_count(rank), "scales"));
+  for (size_t i = 0; i < scales.size(); ++i) {
     if (!(scales[i] > 0)) return invalid_model("the scale is {}; it must be positive", scales[i]);
-    AxisResize& axis = plan[static_cast<size_t>(axes[i])];
+    AxisResize& axis = plan[p.resized_axis(i, rank)];
     axis.scale = scales[i];
     // In float, as exporters compute the extents that later nodes rely on.
     TN_RETURN_IF_ERROR(set_extent(axis, std::floor(static_cast<float>(axis.from) * scales[i])));
   }
+  return {};
+}
+
+Result<std::vector<AxisResize>> plan_resize(const ResizeParams& p, std::span<const int64_t> dims,
+                                            std::span<const float> scales, std::span<const int64_t> sizes) {
+  std::vector<AxisResize> plan(dims.size());
+  TN_RETURN_IF_ERROR(plan_resize(p, dims, scales, sizes, plan));
   return plan;
 }
 

@@ -28,6 +28,9 @@ struct ResizeParams {
     v.field("mode", mode);
     v.field("nearest_mode", nearest_mode);
   }
+  // How many axes the inputs have entries for, and which one the i-th is.
+  size_t resized_count(int64_t rank) const { return axes ? axes->size() : static_cast<size_t>(rank); }
+  size_t resized_axis(size_t i, int64_t rank) const;
   // The axes in [0, rank), in the order of the inputs' entries. They must have been checked.
   std::vector<int64_t> resized_axes(int64_t rank) const;
 };
@@ -38,7 +41,10 @@ struct AxisResize {
   double scale = 1;
 };
 
-// One entry per axis of the input, from scales or (when there are none) from sizes.
+// One entry per axis of the input, from scales or (when there are none) from sizes. `plan` has as many entries as
+// `dims`.
+Status plan_resize(const ResizeParams& params, std::span<const int64_t> dims, std::span<const float> scales,
+                   std::span<const int64_t> sizes, std::span<AxisResize> plan);
 Result<std::vector<AxisResize>> plan_resize(const ResizeParams& params, std::span<const int64_t> dims,
                                             std::span<const float> scales, std::span<const int64_t> sizes);
 

@@ -94,6 +94,15 @@ def transposed_conv_norm(rng):
          weight("s", positive(rng, 6, 1, 1))])
 
 
+def transposed_conv_relu(rng):
+    """A window that is wider than its steps, and channels that fill no panel."""
+    return model(
+        [node("ConvTranspose", ["x", "w", "b"], ["c"], strides=[2, 3], pads=[1, 1, 0, 1]), norm("n", "c", "d"),
+         node("Relu", ["d"], ["y"])],
+        [("x", FLOAT, ["batch", 5, "h", "v"])], [("y", FLOAT, None)],
+        [weight("w", floats(rng, 5, 19, 4, 5)), weight("b", floats(rng, 19)), *norm_weights(rng, "n", 19)])
+
+
 def gemm_norm(rng):
     return model(
         [node("Gemm", ["x", "w", "b"], ["c"], transB=1, alpha=0.5, beta=2.0), norm("n", "c", "d"),
@@ -271,9 +280,10 @@ def functions_of_weights(rng):
 
 
 ZOO = {f.__name__: f for f in (
-    conv_norm_relu, conv_scale_shift_norm, depthwise_conv, transposed_conv_norm, gemm_norm, matmul_norm, bias_and_scale,
-    transposed_and_cast, dequantized, attention_projections, tied_embedding, weights_in_bodies, weights_in_functions,
-    weight_is_output, weight_is_input, reshaped_by_constants, weight_norm_conv, position_bias, functions_of_weights)}
+    conv_norm_relu, conv_scale_shift_norm, depthwise_conv, transposed_conv_norm, transposed_conv_relu, gemm_norm,
+    matmul_norm, bias_and_scale, transposed_and_cast, dequantized, attention_projections, tied_embedding,
+    weights_in_bodies, weights_in_functions, weight_is_output, weight_is_input, reshaped_by_constants, weight_norm_conv,
+    position_bias, functions_of_weights)}
 
 
 def feed(made, rng):

@@ -13,6 +13,9 @@ template <>
 void onnx_mapping<OpId::PackedConv>(OnnxMap&) {}
 
 template <>
+void onnx_mapping<OpId::PackedConvTranspose>(OnnxMap&) {}
+
+template <>
 void onnx_mapping<OpId::Pointwise>(OnnxMap&) {}
 
 template <>

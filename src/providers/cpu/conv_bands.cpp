@@ -15,11 +15,11 @@ namespace {
 // Positions of a band, about: enough for each weight to be used often while the sums stay in a cache.
 constexpr int64_t kBandPositions = 384;
 // Numbers of a band's copy, and steps of k between two visits of the same sums.
-constexpr int64_t kCopy = 12 * 1024, kDepth = 384;
+constexpr int64_t kBandCopy = 12 * 1024, kBandDepth = 384;
 // Panels of output channels of a chunk.
-constexpr int64_t kMostPanels = 8;
+constexpr int64_t kBandPanels = 8;
 // Vectors reach past the end of the copy, and of the sums when they are read, by less than this.
-constexpr int64_t kSlack = 64;
+constexpr int64_t kBandSlack = 64;
 
 struct BandLayout {
   int64_t columns = 0, rows = 0;            // of output
@@ -42,11 +42,12 @@ std::optional<BandLayout> layout_of(const ConvShape& s) {
   l.rows = ceil_div(s.out[1], ceil_div(s.out[1], rows));
   l.copied_rows = l.rows + reach_down;
   l.slice = l.copied_rows * l.row_length;
-  if (s.window[0].kernel > kCopy / l.slice) return std::nullopt;
+  if (s.window[0].kernel > kBandCopy / l.slice) return std::nullopt;
   l.band = l.slice * s.window[0].kernel;
   l.positions = (l.rows - 1) * l.row_length + l.columns;
   l.stride = ceil_div(l.positions, kPanelWidth) * kPanelWidth;
-  l.channels = std::clamp(std::min(kCopy / l.band, kDepth / s.taps), int64_t{1}, std::max<int64_t>(1, s.channels));
+  l.channels =
+      std::clamp(std::min(kBandCopy / l.band, kBandDepth / s.taps), int64_t{1}, std::max<int64_t>(1, s.channels));
   return l;
 }
 
@@ -54,7 +55,7 @@ class BandConv {
  public:
   BandConv(const ConvShape& shape, const BandLayout& layout, const FusedActivation& activation, Isa isa)
       : shape_(shape), layout_(layout), activation_(activation), table_(tile_table(isa)), finish_(finish_function(isa)),
-        panels_(ceil_div(shape.outputs, kPanelWidth)), parts_(ceil_div(panels_, kMostPanels)),
+        panels_(ceil_div(shape.outputs, kPanelWidth)), parts_(ceil_div(panels_, kBandPanels)),
         panel_block_(ceil_div(panels_, parts_)), row_bands_(ceil_div(shape.out[1], layout.rows)),
         column_bands_(ceil_div(shape.out[2], layout.columns)) {
     for (int64_t c = 0; c < layout.channels; ++c)
@@ -67,7 +68,7 @@ class BandConv {
   }
 
   int64_t scratch_bytes() const {
-    return (panel_block_ * kPanelWidth * layout_.stride + layout_.channels * layout_.band + 2 * kSlack) *
+    return (panel_block_ * kPanelWidth * layout_.stride + layout_.channels * layout_.band + 2 * kBandSlack) *
            int64_t{sizeof(float)};
   }
   int64_t chunks() const { return shape_.batch * shape_.groups * shape_.out[0] * row_bands_ * column_bands_ * parts_; }
@@ -75,7 +76,7 @@ class BandConv {
 
   void run(int64_t index, const ConvTensors& tensors, float* sums) const {
     const Chunk chunk = chunk_at(index);
-    float* copy = sums + panel_block_ * kPanelWidth * layout_.stride + kSlack;
+    float* copy = sums + panel_block_ * kPanelWidth * layout_.stride + kBandSlack;
     for (int64_t channel = 0; channel < shape_.channels; channel += layout_.channels) {
       poll_cancelled();
       const int64_t count = std::min(layout_.channels, shape_.channels - channel);
@@ -184,7 +185,7 @@ Result<KernelState> bind_conv_bands(const BindRequest& request) {
   if (shape.channels == 0) return error(Code::Unsupported, "it has no input channels");
   for (const WindowAxis& axis : shape.window)
     if (axis.stride != 1) return error(Code::Unsupported, "its window moves by {}", axis.stride);
-  const auto layout = shape.taps > kDepth ? std::nullopt : layout_of(shape);
+  const auto layout = shape.taps > kBandDepth ? std::nullopt : layout_of(shape);
   if (!layout) return error(Code::Unsupported, "its window is large for its output");
   auto conv = std::make_shared<BandConv>(shape, *layout, p.activation, request.isa);
   const int64_t scratch = conv->scratch_bytes(), chunks = conv->chunks();

@@ -17,12 +17,12 @@ namespace {
 // Tiles of a chunk, at most: enough rows to use each weight often, and few enough for their points to stay in a cache.
 constexpr int64_t kMostTiles = 24;
 // Output channels are shared out as well when there are fewer chunks of tiles than this.
-constexpr int64_t kWantedChunks = 2;
+constexpr int64_t kFewestChunks = 2;
 // Rows of points are this much longer than their channels, so that neighbours do not meet in one place of a cache.
 constexpr int64_t kGap = 16;
-constexpr int64_t kDepth = 512;
+constexpr int64_t kPointDepth = 512;
 // The last row of results may be read up to here.
-constexpr int64_t kReadAhead = 16;
+constexpr int64_t kRowReadAhead = 16;
 
 // Tiles [first, last) of an image, row by row, and panels of output channels.
 struct TileChunk {
@@ -45,7 +45,7 @@ class WinogradConv {
         blocks_(ceil_div(shape.channels, kPanelWidth)), tile_columns_(ceil_div(shape.out[2], edge_)),
         tiles_(ceil_div(shape.out[1], edge_) * tile_columns_), tile_parts_(ceil_div(tiles_, kMostTiles)),
         most_tiles_(ceil_div(tiles_, tile_parts_)) {
-    const int64_t parts = std::min(panels_, ceil_div(kWantedChunks, shape.batch * tile_parts_));
+    const int64_t parts = std::min(panels_, ceil_div(kFewestChunks, shape.batch * tile_parts_));
     panel_block_ = ceil_div(panels_, parts);
     panel_parts_ = ceil_div(panels_, panel_block_);
     in_stride_ = blocks_ * kPanelWidth + kGap;
@@ -57,7 +57,7 @@ class WinogradConv {
 
   int64_t scratch_bytes() const {
     const int64_t staged = std::max(in_columns_ * (edge_ + 2), 2 * out_columns_ * edge_) * kPanelWidth;
-    return (points_ * most_tiles_ * (in_stride_ + out_stride_) + staged + kReadAhead) * int64_t{sizeof(float)};
+    return (points_ * most_tiles_ * (in_stride_ + out_stride_) + staged + kRowReadAhead) * int64_t{sizeof(float)};
   }
   int64_t chunks() const { return shape_.batch * tile_parts_ * panel_parts_; }
   const FusedActivation& activation() const { return activation_; }
@@ -130,14 +130,14 @@ class WinogradConv {
     if (shape_.channels == 0) std::fill(out, out + points_ * most_tiles_ * out_stride_, 0.0f);
     for (int64_t point = 0; point < points_; ++point) {
       poll_cancelled();
-      for (int64_t k = 0; k < shape_.channels; k += kDepth) {
+      for (int64_t k = 0; k < shape_.channels; k += kPointDepth) {
         const float* weights = tensors.packed + (point * panels_ + chunk.first_panel) * panel_size + k * kPanelWidth;
         const TileOperands operands{.a = in + point * most_tiles_ * in_stride_ + k,
                                     .a_stride = in_stride_,
                                     .b = weights,
                                     .b_panel_stride = panel_size,
                                     .b_depth_stride = kPanelWidth,
-                                    .depth = std::min(kDepth, shape_.channels - k),
+                                    .depth = std::min(kPointDepth, shape_.channels - k),
                                     .c = out + point * most_tiles_ * out_stride_,
                                     .c_stride = out_stride_,
                                     .accumulate = k > 0};

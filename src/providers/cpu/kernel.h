@@ -11,17 +11,25 @@ const KernelFamily* find_cpu_family(std::string_view name);
 std::span<const Variant> pack_panels_variants();
 std::span<const Variant> packed_matmul_variants();
 std::span<const Variant> packed_conv_variants();
+std::span<const Variant> packed_conv_transpose_variants();
 std::span<const Variant> pointwise_variants();
 std::span<const Variant> reorder_variants();
 
 // Ops that run here wherever they stand; what the fast variants refuse goes to the reference's kernel.
+std::span<const Variant> average_pool_variants();
+std::span<const Variant> global_average_pool_variants();
+std::span<const Variant> global_lp_pool_variants();
+std::span<const Variant> global_max_pool_variants();
 std::span<const Variant> group_normalization_variants();
 std::span<const Variant> instance_normalization_variants();
 std::span<const Variant> layer_normalization_variants();
 std::span<const Variant> log_softmax_variants();
+std::span<const Variant> lp_pool_variants();
 std::span<const Variant> matmul_variants();
+std::span<const Variant> max_pool_variants();
 std::span<const Variant> movement_variants(OpId op);
 std::span<const Variant> reduction_variants(OpId op);
+std::span<const Variant> resize_variants();
 std::span<const Variant> rms_normalization_variants();
 std::span<const Variant> softmax_variants();
 

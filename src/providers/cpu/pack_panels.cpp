@@ -23,31 +23,54 @@ struct PackJob {
   const float* scale = nullptr;
   float* to = nullptr;
   int64_t groups = 1, columns = 0, depth = 0;  // columns of a group
+  int64_t taps = 1;                            // of InputsFirst
   bool streaming = false;
   const PackKernels* kernels = nullptr;
 
   int64_t panels() const { return ceil_div(columns, kPanelWidth); }
 };
 
-// Panels [first, last) of all groups' panels, steps [begin, end) of k; w is [N, K]. True when NaN or infinity is there.
+// Steps of k of one panel, each of whose outputs is a row that begins so many floats after the one before. True when
+// NaN or infinity is there.
+bool pack_panel_rows(const PackJob& job, int64_t panel, const float* from, int64_t row_stride, int64_t begin,
+                     int64_t steps) {
+  const int64_t panels = job.panels(), column = panel % panels * kPanelWidth;
+  const int64_t count = std::min(kPanelWidth, job.columns - column), output = panel / panels * job.columns + column;
+  std::array<const float*, kPanelWidth> rows;
+  std::array<float, kPanelWidth> scale{};
+  for (int64_t j = 0; j < kPanelWidth; ++j) {
+    // Rows that are not there are read from one that is, and cleared afterwards.
+    rows[static_cast<size_t>(j)] = from + std::min(j, count - 1) * row_stride;
+    if (job.scale && j < count) scale[static_cast<size_t>(j)] = job.scale[output + j];
+  }
+  float* to = job.to + (panel * job.depth + begin) * kPanelWidth;
+  const bool not_finite = job.kernels->transpose(rows.data(), steps, job.scale ? scale.data() : nullptr,
+                                                 job.streaming && count == kPanelWidth, to);
+  for (int64_t k = 0; k < steps && count < kPanelWidth; ++k)
+    std::fill(to + k * kPanelWidth + count, to + (k + 1) * kPanelWidth, 0.0f);
+  return not_finite;
+}
+
+// Panels [first, last) of all groups' panels, steps [begin, end) of k; w is [N, K].
 bool pack_rows(const PackJob& job, int64_t first, int64_t last, int64_t begin, int64_t end) {
-  const int64_t panels = job.panels();
   bool not_finite = false;
   for (int64_t panel = first; panel < last; ++panel) {
-    const int64_t column = panel % panels * kPanelWidth, count = std::min(kPanelWidth, job.columns - column);
-    const int64_t output = panel / panels * job.columns + column;
-    std::array<const float*, kPanelWidth> rows;
-    std::array<float, kPanelWidth> scale{};
-    for (int64_t j = 0; j < kPanelWidth; ++j) {
-      // Rows that are not there are read from one that is, and cleared afterwards.
-      rows[static_cast<size_t>(j)] = job.from + (output + std::min(j, count - 1)) * job.depth + begin;
-      if (job.scale && j < count) scale[static_cast<size_t>(j)] = job.scale[output + j];
+    const int64_t output = panel / job.panels() * job.columns + panel % job.panels() * kPanelWidth;
+    not_finite |= pack_panel_rows(job, panel, job.from + output * job.depth + begin, job.depth, begin, end - begin);
+  }
+  return not_finite;
+}
+
+// The same where w is [C, N / groups, taps], from the first tap of a channel to the last of another.
+bool pack_channels(const PackJob& job, int64_t first, int64_t last, int64_t begin, int64_t end) {
+  const int64_t channels = job.depth / job.taps;
+  bool not_finite = false;
+  for (int64_t panel = first; panel < last; ++panel) {
+    const int64_t group = panel / job.panels(), column = panel % job.panels() * kPanelWidth;
+    for (int64_t k = begin; k < end; k += job.taps) {
+      const int64_t row = (group * channels + k / job.taps) * job.columns + column;
+      not_finite |= pack_panel_rows(job, panel, job.from + row * job.taps, job.taps, k, job.taps);
     }
-    float* to = job.to + (panel * job.depth + begin) * kPanelWidth;
-    not_finite |= job.kernels->transpose(rows.data(), end - begin, job.scale ? scale.data() : nullptr,
-                                         job.streaming && count == kPanelWidth, to);
-    for (int64_t k = 0; k < end - begin && count < kPanelWidth; ++k)
-      std::fill(to + k * kPanelWidth + count, to + (k + 1) * kPanelWidth, 0.0f);
   }
   return not_finite;
 }
@@ -81,26 +104,28 @@ Status run_pack_panels(KernelContext& c) {
   const TensorView &w = c.in(0), &out = c.out(0);
   if (out.size() == 0) return {};
   if (c.has(1) && has_not_finite(c.in(1))) c.services().note_not_finite();
-  const bool kn = p.source == WeightOrder::DepthFirst;
+  const bool kn = p.source == WeightOrder::DepthFirst, inputs_first = p.source == WeightOrder::InputsFirst;
   PackJob job;
   job.from = w.as<float>().data();
   job.scale = c.has(1) ? c.in(1).as<float>().data() : nullptr;
   job.to = out.as<float>().data();
   job.groups = p.layout == PackedLayout::Depthwise ? 1 : p.groups;
-  job.columns = w.dims[kn ? 1 : 0] / job.groups;
   job.depth = out.dims[out.dims.size() - 2];
+  job.columns = w.size() / job.depth / job.groups;
+  if (inputs_first) job.taps = count_of(w.dims.subspan(2));
   job.streaming = out.bytes() >= kStreamedBytes && reinterpret_cast<uintptr_t>(job.to) % 64 == 0;
   job.kernels = &c.state<PackKernels>();
 
   // Rows of [K, N] are read sixteen panels at a time: a kilobyte of neighbours.
   const int64_t panels = job.groups * job.panels();
-  const int64_t depth_block = std::min(job.depth, kn ? kRowsPerChunk / 16 : kRowsPerChunk);
+  const int64_t rows = std::max<int64_t>(1, (kn ? kRowsPerChunk / 16 : kRowsPerChunk) / job.taps) * job.taps;
+  const int64_t depth_block = std::min(job.depth, rows);
   const int64_t panel_block = std::max<int64_t>(1, kRowsPerChunk / depth_block);
   const int64_t depth_blocks = ceil_div(job.depth, depth_block), panel_blocks = ceil_div(panels, panel_block);
+  const auto pack = kn ? pack_columns : inputs_first ? pack_channels : pack_rows;
   c.parallel_for(depth_blocks * panel_blocks, [&](int64_t chunk) {
     const int64_t first = chunk / depth_blocks * panel_block, begin = chunk % depth_blocks * depth_block;
-    if ((kn ? pack_columns : pack_rows)(job, first, std::min(panels, first + panel_block), begin,
-                                        std::min(job.depth, begin + depth_block)))
+    if (pack(job, first, std::min(panels, first + panel_block), begin, std::min(job.depth, begin + depth_block)))
       c.services().note_not_finite();
   });
   return {};

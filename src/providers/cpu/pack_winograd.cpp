@@ -15,7 +15,7 @@ namespace {
 constexpr int64_t kChannels = 32;
 constexpr int64_t kTaps = 9;
 // From here on stores bypass the caches: what was packed before would have left them anyway.
-constexpr int64_t kStreamedBytes = int64_t{1} << 20;
+constexpr int64_t kStreamedFilterBytes = int64_t{1} << 20;
 
 struct WinogradPacking {
   const PackKernels* columns = nullptr;
@@ -30,7 +30,7 @@ Status run_pack_winograd(KernelContext& c) {
   const int64_t outputs = w.dims[0], channels = w.dims[1], panels = out.dims[1];
   const float *from = w.as<float>().data(), *scale = c.has(1) ? c.in(1).as<float>().data() : nullptr;
   float* to = out.as<float>().data();
-  const bool streaming = out.bytes() >= kStreamedBytes && reinterpret_cast<uintptr_t>(to) % 64 == 0;
+  const bool streaming = out.bytes() >= kStreamedFilterBytes && reinterpret_cast<uintptr_t>(to) % 64 == 0;
   const int64_t parts = ceil_div(channels, kChannels);
   c.parallel_for(panels * parts, [&](int64_t chunk) {
     const int64_t panel = chunk / parts, first = chunk % parts * kChannels;

@@ -62,6 +62,21 @@ Result<ConvGeometry> ConvGeometry::of(Dims x, Dims w, Dims y, const ConvParams& 
   return g;
 }
 
+Result<ConvGeometry> ConvGeometry::of_transpose(Dims x, int64_t outputs, Dims kernel, Dims y,
+                                                const ConvTransposeParams& params) {
+  const Shape input = to_shape(x.subspan(2));
+  TN_ASSIGN_OR_RETURN(auto transposed, transposed_window(params, input, kernel));
+  ConvGeometry g;
+  g.batch = x[0];
+  g.group = params.group;
+  g.dense_channels = x[1] / params.group;
+  g.strided_channels = outputs;
+  g.dense = spatial(x);
+  g.strided = spatial(y);
+  g.window = std::move(transposed.window);
+  return g;
+}
+
 Status convolve(const ConvGeometry& g, const double* x, const double* w, double* y) {
   const int64_t step = g.window.axes.back().stride;
   return for_each_meeting(g, w, [&](int64_t dense, int64_t strided, int64_t length, double weight) {
@@ -102,17 +117,8 @@ Status run_conv(KernelContext& c) {
 
 Status run_conv_transpose(KernelContext& c) {
   const auto& p = c.params<ConvTransposeParams>();
-  const Dims x_dims = c.in(0).dims, w_dims = c.in(1).dims;
-  const Shape input = to_shape(x_dims.subspan(2));
-  TN_ASSIGN_OR_RETURN(auto transposed, transposed_window(p, input, spatial(w_dims)));
-  ConvGeometry g;
-  g.batch = x_dims[0];
-  g.group = p.group;
-  g.dense_channels = w_dims[0] / p.group;
-  g.strided_channels = w_dims[1];
-  g.dense = spatial(x_dims);
-  g.strided = spatial(c.out(0).dims);
-  g.window = std::move(transposed.window);
+  const Dims w_dims = c.in(1).dims;
+  TN_ASSIGN_OR_RETURN(auto g, ConvGeometry::of_transpose(c.in(0).dims, w_dims[1], w_dims.subspan(2), c.out(0).dims, p));
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
   TN_ASSIGN_OR_RETURN(Doubles w, read_doubles(c, 1));
   TN_ASSIGN_OR_RETURN(Doubles y, biased_output(c, 2));

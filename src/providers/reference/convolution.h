@@ -14,6 +14,9 @@ struct ConvGeometry {
 
   // x [N, C, ...] * w [M, C / group, ...] -> y [N, M, ...].
   static Result<ConvGeometry> of(Dims x, Dims w, Dims y, const ConvParams& params);
+  // The transpose: x [N, C, ...] * w [C, outputs of a group, kernel...] -> y [N, M, ...].
+  static Result<ConvGeometry> of_transpose(Dims x, int64_t outputs, Dims kernel, Dims y,
+                                           const ConvTransposeParams& params);
 };
 
 // y[n, m, ...] += sum of x[n, c, ...] * w[m, c, tap], all dense doubles. Quantized convolutions pass exact integers.

@@ -54,7 +54,6 @@ int64_t packed_index(int64_t n, int64_t k, int64_t depth) {
 
 Status reference_pack_panels(KernelContext& c) {
   const auto& p = c.params<PackPanelsParams>();
-  const bool kn = p.source == WeightOrder::DepthFirst;
   const TensorView& weight = c.in(0);
   const auto from = weight.as<float>(), to = c.out(0).as<float>();
   std::fill(to.begin(), to.end(), 0.0f);
@@ -64,14 +63,22 @@ Status reference_pack_panels(KernelContext& c) {
     return {};
   }
   const int64_t groups = p.layout == PackedLayout::Depthwise ? 1 : p.groups;
-  const int64_t outputs = weight.dims[kn ? 1 : 0], depth = c.out(0).dims[c.out(0).dims.size() - 2];
+  const int64_t depth = c.out(0).dims[c.out(0).dims.size() - 2], outputs = weight.size() / depth;
   const int64_t columns = outputs / groups, group_size = static_cast<int64_t>(to.size()) / groups;
+  const int64_t taps = p.source == WeightOrder::InputsFirst ? count_of(weight.dims.subspan(2)) : 1;
+  // Where output n meets k in the weight.
+  const auto source_index = [&](int64_t n, int64_t k) {
+    if (p.source == WeightOrder::OutputsFirst) return n * depth + k;
+    if (p.source == WeightOrder::DepthFirst) return k * outputs + n;
+    const int64_t channel = n / columns * (depth / taps) + k / taps;
+    return (channel * columns + n % columns) * taps + k % taps;
+  };
   WorkMeter meter;
   for (int64_t n = 0; n < outputs; ++n) {
     const float scale = c.has(1) ? c.in(1).as<float>()[static_cast<size_t>(n)] : 1.0f;
     meter.spend(depth);
     for (int64_t k = 0; k < depth; ++k) {
-      const float value = from[static_cast<size_t>(kn ? k * outputs + n : n * depth + k)];
+      const float value = from[static_cast<size_t>(source_index(n, k))];
       const int64_t at = n / columns * group_size + packed_index(n % columns, k, depth);
       to[static_cast<size_t>(at)] = c.has(1) ? value * scale : value;
     }
@@ -104,6 +111,21 @@ Status reference_packed_matmul(KernelContext& c) {
   return {};
 }
 
+// Weights as ConvTranspose has them: [input channel, output channel of the group, tap].
+Result<Doubles> unpacked_transposed_weights(KernelContext& c, int64_t depth, int64_t taps) {
+  const auto& p = c.params<PackedConvTransposeParams>();
+  const float* packed = c.in(1).as<float>().data();
+  const int64_t columns = p.output_channels / p.conv.group, channels = depth / taps * p.conv.group;
+  const int64_t group_size = c.in(1).size() / p.conv.group;
+  TN_ASSIGN_OR_RETURN(Doubles w, Doubles::filled({channels, columns, taps}, 0.0, c.budget()));
+  for_each_index(channels * columns * taps, [&](int64_t i) {
+    const int64_t tap = i % taps, column = i / taps % columns, channel = i / taps / columns;
+    const int64_t group = channel * taps / depth, k = channel * taps % depth + tap;
+    w[i] = packed[group * group_size + packed_index(column, k, depth)];
+  });
+  return w;
+}
+
 // Weights as Conv has them: [output channel, channel of the group, tap].
 Result<Doubles> unpacked_weights(KernelContext& c, int64_t depth) {
   const auto& p = c.params<PackedConvParams>();
@@ -118,6 +140,17 @@ Result<Doubles> unpacked_weights(KernelContext& c, int64_t depth) {
   return w;
 }
 
+// Of a packed result: the bias of each channel, or zero.
+Result<Doubles> packed_bias(KernelContext& c, int64_t channels) {
+  const TensorView& out = c.out(0);
+  TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(out.size(), 0.0, c.budget()));
+  const int64_t plane = out.size() / (out.dims[0] * channels);
+  if (c.has(2))
+    for_each_index(out.size(),
+                   [&](int64_t i) { y[i] = c.in(2).as<float>()[static_cast<size_t>(i / plane % channels)]; });
+  return y;
+}
+
 Status run_packed_conv(KernelContext& c) {
   const auto& p = c.params<PackedConvParams>();
   const FusedActivation activation = with_given_bounds(c, p.activation);
@@ -128,16 +161,31 @@ Status run_packed_conv(KernelContext& c) {
   w_dims.insert(w_dims.end(), p.conv.window.kernel_shape.begin(), p.conv.window.kernel_shape.end());
   TN_ASSIGN_OR_RETURN(auto geometry, ConvGeometry::of(c.in(0).dims, w_dims, out.dims, p.conv));
   TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
-  TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(out.size(), 0.0, c.budget()));
-  const int64_t plane = out.size() / (out.dims[0] * p.output_channels);
-  if (c.has(2))
-    for_each_index(out.size(),
-                   [&](int64_t i) { y[i] = c.in(2).as<float>()[static_cast<size_t>(i / plane % p.output_channels)]; });
+  TN_ASSIGN_OR_RETURN(Doubles y, packed_bias(c, p.output_channels));
   if (winograd_outputs(p.layout) > 0) {
     convolve_winograd(geometry, p.layout, x.data(), c.in(1).as<float>().data(), y.data());
   } else {
     TN_ASSIGN_OR_RETURN(const Doubles w, unpacked_weights(c, channels * count_of(p.conv.window.kernel_shape)));
     TN_RETURN_IF_ERROR(convolve(geometry, x.data(), w.data(), y.data()));
+  }
+  for_each_index(out.size(), [&](int64_t i) { y[i] = activate(activation, y[i]); });
+  y.store(out);
+  return {};
+}
+
+Status run_packed_conv_transpose(KernelContext& c) {
+  const auto& p = c.params<PackedConvTransposeParams>();
+  const FusedActivation activation = with_given_bounds(c, p.activation);
+  const TensorView& out = c.out(0);
+  if (out.size() == 0) return {};
+  TN_ASSIGN_OR_RETURN(auto geometry, ConvGeometry::of_transpose(c.in(0).dims, p.output_channels / p.conv.group,
+                                                                p.conv.window.kernel_shape, out.dims, p.conv));
+  TN_ASSIGN_OR_RETURN(Doubles y, packed_bias(c, p.output_channels));
+  if (c.in(0).size() > 0) {
+    TN_ASSIGN_OR_RETURN(Doubles x, read_doubles(c, 0));
+    TN_ASSIGN_OR_RETURN(Doubles w,
+                        unpacked_transposed_weights(c, c.in(1).dims[2], count_of(p.conv.window.kernel_shape)));
+    TN_RETURN_IF_ERROR(convolve_transposed(geometry, x.data(), w.data(), y.data()));
   }
   for_each_index(out.size(), [&](int64_t i) { y[i] = activate(activation, y[i]); });
   y.store(out);
@@ -159,6 +207,11 @@ KernelFunction reference_kernel<OpId::PackedMatMul>() {
 template <>
 KernelFunction reference_kernel<OpId::PackedConv>() {
   return run_packed_conv;
+}
+
+template <>
+KernelFunction reference_kernel<OpId::PackedConvTranspose>() {
+  return run_packed_conv_transpose;
 }
 
 }  // namespace tenon

@@ -1,61 +1,16 @@
 #include "ops/resize.h"
 
-#include <algorithm>
-#include <type_traits>
-
 #include "providers/reference/indexing.h"
-#include "providers/reference/interpolation.h"
 #include "providers/reference/kernel.h"
 #include "providers/reference/movement.h"
-#include "providers/reference/work_meter.h"
+#include "providers/reference/resize_axis.h"
 #include "providers/scratch.h"
 
 namespace tenon {
 
 namespace {
 
-// An axis, and the part of it that tf_crop_and_resize looks at (in fractions of the axis).
-struct Axis : AxisResize {
-  double region_begin = 0, region_end = 1;
-};
-
-// Where output element i lies on the input axis; nothing when it is outside the region's source.
-// Real is float where rounding decides between elements: what is a tie in the model's float scales must stay one.
-template <class Real>
-std::optional<Real> source_coordinate(const ResizeParams& p, const Axis& axis, int64_t i) {
-  const std::string& mode = p.coordinate_transformation_mode;
-  const Real x = static_cast<Real>(i), scale = static_cast<Real>(axis.scale), half = static_cast<Real>(0.5);
-  const Real extent = static_cast<Real>(axis.from), last = extent - 1;
-  // The exact width, of which the real one is the whole part.
-  const Real width = scale * extent;
-  if (mode == "align_corners") return width == 1 ? 0 : x * last / (width - 1);
-  if (mode == "asymmetric") return x / scale;
-  if (mode == "tf_half_pixel_for_nn") return (x + half) / scale;
-  if (mode == "pytorch_half_pixel" && width == 1) return -half;
-  if (mode == "half_pixel_symmetric")
-    return extent / 2 * (1 - static_cast<Real>(axis.to) / width) + (x + half) / scale - half;
-  if (mode == "tf_crop_and_resize") {
-    const Real begin = static_cast<Real>(axis.region_begin),
-               length = (static_cast<Real>(axis.region_end) - begin) * last;
-    const Real at = begin * last + (width == 1 ? length / 2 : x * length / (width - 1));
-    const bool inside = at >= 0 && at <= last;  // NaN is not
-    if constexpr (std::is_same_v<Real, float>) return inside ? std::optional(at) : std::nullopt;
-    // What is on a border in the model's float region is inside, however more digits of it would round.
-    if (!source_coordinate<float>(p, axis, i)) return std::nullopt;
-    return std::clamp(at, Real(0), last);
-  }
-  return (x + half) / scale - half;
-}
-
-int64_t nearest_index(const ResizeParams& p, const Axis& axis, double x) {
-  const std::string& mode = p.nearest_mode;
-  const bool up = mode == "ceil" || (mode == "old" && axis.scale < 1);
-  const double rounded = up                             ? std::ceil(x)
-                         : mode == "round_prefer_floor" ? std::ceil(x - 0.5)
-                         : mode == "round_prefer_ceil"  ? std::floor(x + 0.5)
-                                                        : std::floor(x);
-  return static_cast<int64_t>(std::clamp(rounded, 0.0, static_cast<double>(axis.from - 1)));
-}
+using Axis = ResizedAxis;
 
 // The input elements that make one output element along an axis.
 struct Tap {
@@ -64,29 +19,12 @@ struct Tap {
 };
 
 Scratch<Tap> taps_at(const ResizeParams& p, const Axis& axis, double x) {
-  const bool is_cubic = p.mode == "cubic";
-  // Antialiasing widens the kernel when the image shrinks.
-  const double stretch = p.antialias ? std::min(axis.scale, 1.0) : 1;
-  const int64_t reach = static_cast<int64_t>(std::ceil((is_cubic ? 2 : 1) / stretch));
-  const int64_t left = static_cast<int64_t>(std::floor(x)) - reach + 1;
   Scratch<Tap> taps;
-  double sum = 0;
-  WorkMeter meter;
-  for (int64_t i = left; i < left + 2 * reach; ++i) {
-    meter.spend();
-    const double distance = (static_cast<double>(i) - x) * stretch;
-    double weight = is_cubic ? cubic_weight(distance, p.cubic_coeff_a) : linear_weight(distance);
-    if (p.exclude_outside && (i < 0 || i >= axis.from)) weight = 0;
-    sum += weight;
-    if (weight != 0) taps.push_back({std::clamp<int64_t>(i, 0, axis.from - 1), weight});
-  }
-  if ((p.antialias || p.exclude_outside) && sum != 0)
+  const double sum =
+      visit_resize_taps(p, axis, x, [&](int64_t index, double weight) { taps.push_back({index, weight}); });
+  if (normalizes_taps(p) && sum != 0)
     for (Tap& tap : taps) tap.weight /= sum;
   return taps;
-}
-
-bool is_unchanged(const Axis& axis) {
-  return axis.from == axis.to && std::abs(axis.scale - 1) < 1e-9 && axis.region_begin == 0 && axis.region_end == 1;
 }
 
 // Interpolates along one axis.

@@ -32,7 +32,7 @@ void transform(const double (&matrix)[To][From], const double (&from)[From][From
 }
 
 // Where output n meets channel c at the first point.
-int64_t packed_index(int64_t n, int64_t c, int64_t channels) {
+int64_t filter_index(int64_t n, int64_t c, int64_t channels) {
   return (n / kPanelWidth * channels + c) * kPanelWidth + n % kPanelWidth;
 }
 
@@ -54,7 +54,7 @@ void pack(const TensorView& weight, const float* scale, std::span<float> to) {
       }
       transform(WinogradMatrices<Outputs>::kFilter, filter, points);
       for (int p = 0; p < kEdge * kEdge; ++p)
-        to[static_cast<size_t>(p * point_size + packed_index(n, c, channels))] =
+        to[static_cast<size_t>(p * point_size + filter_index(n, c, channels))] =
             static_cast<float>(points[p / kEdge][p % kEdge]);
     }
   }
@@ -97,7 +97,7 @@ class Convolution {
       transform(WinogradMatrices<Outputs>::kInput, values, points);
       for (int p = 0; p < kEdge * kEdge; ++p)
         products[p / kEdge][p % kEdge] +=
-            points[p / kEdge][p % kEdge] * double{packed_[p * point_size_ + packed_index(n, c, g_.strided_channels)]};
+            points[p / kEdge][p % kEdge] * double{packed_[p * point_size_ + filter_index(n, c, g_.strided_channels)]};
     }
     double results[Outputs][Outputs];
     transform(WinogradMatrices<Outputs>::kOutput, products, results);

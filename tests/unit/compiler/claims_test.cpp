@@ -81,6 +81,41 @@ graph (%x: float[n, 3, 8, 8]) {
 )");
 }
 
+TEST(Claims, ATransposedConvolutionTakesTheBatchNormalizationAndTheActivationAfterIt) {
+  EXPECT_EQ(claimed(R"(
+    %w: float[4, 3, 2, 2] source "w"
+    %b: float[6] source "b"
+    %scale: float[6] source "scale"
+    %shift: float[6] source "shift"
+    %mean: float[6] source "mean"
+    %var: float[6] source "var"
+    graph (%x: float[n, 4, 8, 8]) {
+      %c = ConvTranspose(%x, %w, %b) {group=2, strides=[2, 2]}
+      %d = BatchNormalization(%c, %scale, %shift, %mean, %var)
+      %y = Relu(%d)
+      return %y as "y"
+    })"),
+            R"(%w: float[4, 3, 2, 2] source "w"
+%b: float[6] source "b"
+%scale: float[6] source "scale"
+%shift: float[6] source "shift"
+%mean: float[6] source "mean"
+%var: float[6] source "var"
+%0: float[] = [1e-05]
+graph (%x: float[n, 4, 8, 8]) {
+  %1 = Add(%var, %0) : float[6]
+  %2 = Sqrt(%1) : float[6]
+  %3 = Div(%scale, %2) : float[6]
+  %4 = Sub(%b, %mean) : float[6]
+  %5 = Mul(%4, %3) : float[6]
+  %6 = Add(%5, %shift) : float[6]
+  %7 = PackPanels(%w, %3) {source="cn", groups=2} : float[2, 1, 8, 16]
+  %y = PackedConvTranspose(%x, %7, %6) {kernel_shape=[2, 2], strides=[2, 2], group=2, output_channels=6, activation="relu"} : float[n, 6, 16, 16]
+  return %y as "y"
+}
+)");
+}
+
 // g * v / |v|, as exporters write it.
 // How the weight of a convolution is packed, which its shape and attributes alone decide.
 std::string packing(const std::string& weight, const std::string& attributes = "") {

@@ -14,8 +14,9 @@ Tensor pack(const std::string& provider, const PackPanelsParams& params, const T
 
 // The layout as its definition has it.
 std::vector<float> expected_panels(const PackPanelsParams& p, const Tensor& w, const Tensor& scale) {
-  const bool kn = p.source == WeightOrder::DepthFirst;
-  const int64_t outputs = w.dims()[kn ? 1 : 0], depth = outputs == 0 ? 0 : w.size() / outputs;
+  const bool kn = p.source == WeightOrder::DepthFirst, cn = p.source == WeightOrder::InputsFirst;
+  const int64_t outputs = w.dims()[kn || cn ? 1 : 0] * (cn ? p.groups : 1),
+                depth = outputs == 0 ? 0 : w.size() / outputs;
   const int64_t groups = p.layout == PackedLayout::Depthwise ? 1 : p.groups, columns = outputs / groups;
   std::vector<float> result;
   for (int64_t g = 0; g < groups; ++g)
@@ -24,7 +25,12 @@ std::vector<float> expected_panels(const PackPanelsParams& p, const Tensor& w, c
         for (int64_t n = panel * 16; n < panel * 16 + 16; ++n) {
           const int64_t output = g * columns + n;
           const bool there = n < columns;
-          float x = there ? w.as<float>()[static_cast<size_t>(kn ? k * outputs + output : output * depth + k)] : 0;
+          int64_t from = kn ? k * outputs + output : output * depth + k;
+          if (cn) {
+            const int64_t taps = w.size() / w.dims()[0] / w.dims()[1], channels = w.dims()[0] / groups;
+            from = ((g * channels + k / taps) * columns + n) * taps + k % taps;
+          }
+          float x = there ? w.as<float>()[static_cast<size_t>(from)] : 0;
           if (there && scale.defined()) x *= scale.as<float>()[static_cast<size_t>(output)];
           result.push_back(x);
         }
@@ -62,6 +68,19 @@ TEST(PackPanels, TakesWeightsOfConvolutionsInGroups) {
         noise({37}, 2));
   check({.source = WeightOrder::OutputsFirst, .layout = PackedLayout::Depthwise, .groups = 16}, noise({32, 1, 5}, 1),
         {});
+}
+
+TEST(PackPanels, TakesWeightsOfTransposedConvolutions) {
+  const auto params = [](int64_t groups) {
+    return PackPanelsParams{.source = WeightOrder::InputsFirst, .groups = groups};
+  };
+  for (const int64_t outputs : kSizes)
+    for (const int64_t taps : {1, 2, 4, 9, 16, 27}) check(params(1), noise({5, outputs, taps}, 1), noise({outputs}, 2));
+  check(params(1), noise({5, 7}, 1), {});
+  check(params(3), noise({12, 17, 2, 2}, 1), noise({51}, 2));
+  check(params(4), noise({4, 1, 3, 3, 3}, 1), {});
+  check(params(1), noise({300, 40, 4, 4}, 1), noise({40}, 2));
+  check(params(2), noise({2, 20, 5000}, 1), {});
 }
 
 TEST(PackPanels, TakesMatricesOfManyChunks) {
@@ -119,6 +138,9 @@ TEST(PackPanels, RefusesWhatItCannotPack) {
   EXPECT_TRUE(refused({.source = WeightOrder::DepthFirst}, {noise({2, 2, 2}, 1)}));
   EXPECT_TRUE(refused({.source = WeightOrder::DepthFirst, .groups = 2}, {noise({2, 2}, 1)}));
   EXPECT_TRUE(refused({.groups = 3}, {noise({4, 2}, 1)}));
+  EXPECT_TRUE(refused({.source = WeightOrder::InputsFirst}, {noise({4}, 1)}));
+  EXPECT_TRUE(refused({.source = WeightOrder::InputsFirst, .groups = 3}, {noise({4, 2}, 1)}));
+  EXPECT_TRUE(refused({.source = WeightOrder::InputsFirst, .layout = PackedLayout::Depthwise}, {noise({4, 2}, 1)}));
   EXPECT_TRUE(refused({.groups = 0}, {noise({4, 2}, 1)}));
   EXPECT_TRUE(refused({}, {noise({4, 2}, 1), noise({3}, 1)}));
   EXPECT_TRUE(refused({}, {noise({}, 1)}));

@@ -19,7 +19,6 @@ struct Claim {
   int64_t outputs = 0;                  // channels of the result
   int channel_from_end = 1;             // the axis of the channels, counted from the end; 1 is the last
   std::optional<size_t> rank;           // of the result
-  bool takes_activation = true;         // whether the kernel applies one
   ValueId scale = kNone, bias = kNone;  // [outputs], or kNone
   FusedActivation activation;
   ValueId least = kNone, greatest = kNone;  // bounds of a clip that weights hold, or kNone

@@ -148,7 +148,6 @@ bool is_arithmetic(OpId op) { return op == OpId::Mul || op == OpId::Add || op ==
 bool absorb_into_claim(Patch& patch, Claim& claim, const GraphNode& node) {
   if (node.op == OpId::BatchNormalization) return absorb_normalization(patch, claim, node);
   if (is_arithmetic(node.op)) return absorb_arithmetic(patch, claim, node);
-  if (!claim.takes_activation) return false;
   const auto activation = activation_of(patch, claim, node);
   if (activation) claim.activation = *activation;
   return activation.has_value();
