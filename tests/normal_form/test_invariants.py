@@ -137,6 +137,33 @@ def test_initializers_and_declarations_that_nothing_reads_are_dropped():
     assert [list(graph.initializer), list(graph.value_info), ops(graph)] == [[], [], ["Relu"]]
 
 
+def test_equal_shapes_are_one_initializer():
+    graph = normal(parsed("g (float[6] x) => (float[2,3] y) <int64[2] s = {2, 3}, int64[2] t = {2, 3}> "
+                          "{ a = Reshape(x, s) b = Exp(x) c = Reshape(b, t) y = Add(a, c) }")).graph
+    assert [t.name for t in graph.initializer] == ["s"]
+    assert [list(n.input) for n in graph.node if n.op_type == "Reshape"] == [["x", "s"], ["b", "s"]]
+
+
+@pytest.mark.parametrize("of, values", [("int64[2]", "{2, 3}"), ("int32[2]", "{2, 3}"), ("float[2]", "{2.0, 3.0}")])
+def test_equal_weights_stay_apart(of, values):
+    graph = normal(parsed(f"g ({of} x) => ({of} y) <{of} v = {values}, {of} w = {values}> "
+                          "{ a = Mul(x, v) b = Add(a, w) y = Mul(b, v) }")).graph
+    assert [t.name for t in graph.initializer] == ["v", "w"]
+
+
+def test_a_shape_that_a_body_reads_too_stays_for_the_body():
+    graph = normal(parsed("""g (float[6] x, bool p) => (float[2,3] y) <int64[2] s = {2, 3}, int64[2] t = {2, 3}> {
+        a = Reshape(x, s)
+        b = Exp(x)
+        c = Reshape(b, t)
+        d = If(p) <then_branch = u () => (float[2,3] e) { e = Reshape(x, t) },
+                   else_branch = v () => (float[2,3] f) { g = Neg(x) f = Reshape(g, s) }>
+        k = Add(a, c)
+        y = Add(k, d) }""")).graph
+    assert [t.name for t in graph.initializer] == ["s", "t"]
+    assert [list(n.input) for n in graph.node if n.op_type == "Reshape"] == [["x", "s"], ["b", "s"]]
+
+
 def test_an_initializer_that_is_an_output_stays():
     model = parsed("g (float[2] x) => (float[2] y, float[2] w) <float[2] w = {1.0, 2.0}> { y = Relu(x) }")
     assert [t.name for t in normal(model).graph.initializer] == ["w"]

@@ -34,6 +34,24 @@ def test_models_are_recognised_before_they_are_edited(tmp_path, name):
     assert judge(write(tmp_path / "model", model, files), capabilities) == ("stamp", None)
 
 
+# Where a data file has a shape or an index that only a body, an attribute, or a sparse tensor reads.
+STRUCTURE_IN_DATA_FILES = {"a shape in a body, and in an attribute": 0, "an index, and of a sparse tensor": 16}
+
+
+@pytest.mark.parametrize("what", STRUCTURE_IN_DATA_FILES)
+def test_other_structure_in_a_data_file_is_looked_at(tmp_path, what):
+    model, files, capabilities = stamped("external_everywhere", str(tmp_path))
+    data, at = bytearray(files["d.bin"]), STRUCTURE_IN_DATA_FILES[what]
+    data[at:at + 16] = data[at + 8:at + 16] + data[at:at + 8] if at == 0 else bytes(8) + data[at + 8:at + 16]
+    assert judge(write(tmp_path / "m", model, {"d.bin": bytes(data)}), capabilities)[0] != "stamp"
+
+
+def test_other_weights_in_a_data_file_are_not(tmp_path):
+    model, files, capabilities = stamped("external_everywhere", str(tmp_path))
+    data = files["d.bin"][:-100] + bytes(99) + files["d.bin"][-1:]
+    assert judge(write(tmp_path / "m", model, {"d.bin": data}), capabilities) == ("stamp", None)
+
+
 def test_a_seed_gives_the_same_mutant_every_time(tmp_path):
     first, second = (mutant_of(7, tmp_path / name)[0] for name in ("a", "b"))
     assert first.model.SerializeToString(deterministic=True) == second.model.SerializeToString(deterministic=True)
