@@ -197,6 +197,11 @@ def test_types_are_declared_and_open_extents_stay_open():
     assert infos["c"].elem_type == TensorProto.FLOAT
 
 
+def test_nothing_of_a_wrong_declaration_stays():
+    model = normal(parsed("g (float[n,4] x) => (float[n,4] y) <float[2,2] a> { a = Exp(x) y = Neg(a) }"))
+    assert [d.dim_param or d.dim_value for d in model.graph.value_info[0].type.tensor_type.shape.dim] == ["n", 4]
+
+
 def test_nodes_that_nothing_was_done_to_keep_their_spelling():
     text = "g (float[2] x) => (float[2] y) { i = Identity(x) s = Softmax <axis = -1> (i) y = LeakyRelu(s) }"
     model = normal(parsed(text))
