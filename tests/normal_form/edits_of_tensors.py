@@ -237,7 +237,9 @@ def edit_sparse(mutant):
     sparse = mutant.choose([s for g in mutant.graphs() for s in g.sparse_initializer])
     how = mutant.choose(["indices", "values", "dims", "name"])
     if how == "dims":
-        sparse.dims[0] = mutant.choose([1, 2, 100])
+        rest = list(sparse.dims)[1:]
+        del sparse.dims[:]
+        sparse.dims.extend([mutant.choose([1, 2, 100]), *rest])
     elif how == "name":
         sparse.values.name = mutant.choose(["renamed", *mutant.value_names()])
     else:
