@@ -45,6 +45,12 @@ nb::set dim_names(const LoadedModel& loaded) {
   return names;
 }
 
+Options options_of(const Settings& settings) {
+  Options options;
+  for (const auto& [key, value] : settings) options.set(key, value);
+  return options;
+}
+
 }  // namespace
 
 void bind_models(nb::module_& m) {
@@ -76,8 +82,7 @@ void bind_models(nb::module_& m) {
            })
       .def("optimized",
            [](const LoadedModel& l, const Settings& settings) {
-             Options options;
-             for (const auto& [key, value] : settings) options.set(key, value);
+             const Options options = options_of(settings);
              const auto optimized = alone([&] { return tenon::optimize(l.model, options); });
              return nb::make_tuple(nb::bytes(optimized.model.data(), optimized.model.size()), optimized.report);
            })
@@ -97,4 +102,9 @@ void bind_models(nb::module_& m) {
                      return messages;
                    })
       .def_prop_ro("dim_names", &dim_names);
+  m.def("optimize_file", [](const std::string& input, const std::string& output, const Settings& settings) {
+    const Options options = options_of(settings);
+    return alone([&] { return tenon::optimize_file(input, output, options); });
+  });
+  m.def("capabilities_json", [] { return tenon::capabilities_json(); });
 }

@@ -31,6 +31,23 @@ def load_native(path_or_bytes, settings, files=None, weights=None):
         raise _errors.NoSuchFile(str(error)) from None
 
 
+def capability_settings(capabilities):
+    return {f"capability:{name.replace('_', '-')}": _text(on) for name, on in capabilities.items()}
+
+
+def optimize_file(input, output, *, force=False, overwrite=False, check=False, **capabilities):
+    """Brings a model file into normal form, as `tenon optimize` does, and returns the report as a dict; see tn_optimize.
+    check=True writes nothing. Capabilities are switched as in `Model.optimized`."""
+    settings = {name: _text(on) for name, on in (("force", force), ("overwrite", overwrite), ("check", check))}
+    report = _tenon.optimize_file(os.fspath(input), os.fspath(output), settings | capability_settings(capabilities))
+    return json.loads(report)
+
+
+def capabilities():
+    """What can be switched on and off when a model is optimized, as a list of dicts; see tn_capabilities_json."""
+    return json.loads(_tenon.capabilities_json())
+
+
 class Model:
     """An ONNX model that was read but not compiled. Created by `Model.load`."""
 
@@ -61,8 +78,7 @@ class Model:
         """The model in normal form as bytes, and a dict: its "status" ("optimized" or "already normalized"), the number of
         "nodes" before and after, and every one of the "changes". Capabilities are switched by name, with underscores:
         model.optimized(remove_no_ops=False); tenon.capabilities() lists them."""
-        options = {f"capability:{name.replace('_', '-')}": _text(on) for name, on in capabilities.items()}
-        model, report = self._native.optimized(options)
+        model, report = self._native.optimized(capability_settings(capabilities))
         return model, json.loads(report)
 
     def describe(self, sections="summary"):

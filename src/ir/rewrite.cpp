@@ -125,10 +125,32 @@ class Rewriting {
 
 Status rewrite_with_bodies(Graph& graph, std::span<const Rule> rules, ChangeLog& log, const RewriteOptions& options);
 
+// What a body takes from outside and is a constant by now is a constant inside as well, for rules to see.
+Status pass_constants_inside(Graph& graph, NodeId id) {
+  for (const auto& body : graph.node(id).bodies) {
+    std::vector<ValueId> changed;
+    for (const GraphCapture& c : body->captures) {
+      const GraphValue& outer = graph.value(c.outer);
+      if (outer.constant == kNone || body->value(c.inner).uses.empty()) continue;
+      const ValueId inside = body->value_of(outer.constant, outer.name);
+      GraphValue& value = body->value(inside);
+      value.known = outer.known;
+      value.known_from = outer.known_from;
+      value.in_file = outer.in_file;
+      body->replace_uses(c.inner, inside);
+      changed.push_back(inside);
+    }
+    TN_RETURN_IF_ERROR(infer_readers(*body, changed));
+  }
+  graph.drop_unread_captures(id);
+  return {};
+}
+
 Status rewrite_bodies(Graph& graph, NodeId id, std::span<const Rule> rules, ChangeLog& log,
                       const RewriteOptions& options) {
   const GraphNode& node = graph.node(id);
   const size_t changes = log.changes.size();
+  TN_RETURN_IF_ERROR(pass_constants_inside(graph, id));
   for (const auto& body : node.bodies) TN_RETURN_IF_ERROR(rewrite_with_bodies(*body, rules, log, options));
   if (log.changes.size() == changes) return {};
   for (ValueId v : graph.drop_unread_captures(id))

@@ -37,6 +37,7 @@ struct Rule {
   std::string_view name;    // a verb
   std::vector<OpId> roots;  // none: every op
   Attempt (*match)(Graph& graph, NodeId root);
+  int version = 1;  // raised when it makes something else of a graph than before
 };
 
 // Why a rule that is about a node did not fire there.

@@ -36,6 +36,20 @@ Names names_made(const std::vector<wire::Node>& nodes) {
   return names;
 }
 
+// One that had a name around the graph, and has none there any more.
+bool is_unnamed_constant(const GraphValue& value) {
+  const auto is_slot = [](const Use& use) { return use.kind == Use::Kind::Slot; };
+  return value.constant != kNone && !value.in_file && std::ranges::any_of(value.uses, is_slot);
+}
+
+bool reads_unnamed_constants(const Graph& body) {
+  return body.wire &&
+         (std::ranges::any_of(body.values(), is_unnamed_constant) ||
+          std::ranges::any_of(body.nodes(), [](const GraphNode& node) {
+            return std::ranges::any_of(node.bodies, [](const auto& b) { return reads_unnamed_constants(*b); });
+          }));
+}
+
 bool is_constant(const wire::Node& node) {
   return node.op_type == "Constant" && canonical_domain(node.domain).empty() && node.outputs.size() == 1;
 }
@@ -162,8 +176,17 @@ bool GraphExporter::is_read_inside(GroupId id) const {
   return false;
 }
 
+// A node that does not need one of its inputs may be all that is left of what that input was for.
+bool GraphExporter::has_lost_input(GroupId id) const {
+  return std::ranges::any_of(graph_.group(id).slots, [&](ValueId v) { return v != kNone && !is_defined(v); });
+}
+
+bool GraphExporter::is_call(GroupId id) const {
+  return std::ranges::any_of(group_nodes_[id], [&](NodeId n) { return graph_.node(n).group != id; });
+}
+
 bool GraphExporter::is_as_read(GroupId id) const {
-  if (graph_.group(id).touched || is_read_inside(id)) return false;
+  if (graph_.group(id).touched || is_read_inside(id) || (has_lost_input(id) && !is_call(id))) return false;
   for (NodeId n : group_nodes_[id])
     for (const auto& body : graph_.node(n).bodies)
       // What is inside of a call is not written, so names there do not count.
@@ -172,7 +195,7 @@ bool GraphExporter::is_as_read(GroupId id) const {
 }
 
 bool GraphExporter::reads_same_names(const Graph& body) const {
-  return std::ranges::all_of(body.captures, [&](const GraphCapture& c) {
+  return !reads_unnamed_constants(body) && std::ranges::all_of(body.captures, [&](const GraphCapture& c) {
     const GraphValue& inner = body.value(c.inner);
     const auto it = names_.find(c.outer);
     if (it != names_.end()) return it->second == inner.name;
@@ -247,6 +270,12 @@ bool GraphExporter::can_write(const Graph& body) const {
   });
 }
 
+// A second name that came from a node which is not written as it was read any more.
+bool GraphExporter::is_lost_name(wire::Bytes name, ValueId v) {
+  const auto it = second_names_.find(name);
+  return it != second_names_.end() && it->second == v && name_of(v) != name;
+}
+
 // With the names that its inputs have now.
 void GraphExporter::write_as_read(const Group& group) {
   wire::Node node = *group.wire;
@@ -258,8 +287,13 @@ void GraphExporter::write_as_read(const Group& group) {
   for (size_t i = 0; i < group.slots.size() && i < node.inputs.size(); ++i) {
     const ValueId v = group.slots[i];
     if (v == kNone) continue;
+    if (!is_defined(v)) {  // an argument that its function does not read
+      rename(node.inputs[i], wire::Bytes(""));
+      continue;
+    }
     // A value may have several names in a file; the one that was read holds as long as the value is the same.
-    const bool is_renamed = renamed_.contains(v) || (captured_.contains(v) && names_[v] != graph_.value(v).name);
+    const bool is_renamed = renamed_.contains(v) || (captured_.contains(v) && names_[v] != graph_.value(v).name) ||
+                            is_unnamed_constant(graph_.value(v)) || is_lost_name(node.inputs[i], v);
     if (v != group.slots_as_read[i] || is_renamed) rename(node.inputs[i], name_of(v));
   }
   for (size_t i = 0; i < group.results.size(); ++i) {

@@ -63,6 +63,8 @@ class GraphExporter {
 
   bool is_read_inside(GroupId id) const;
   bool is_as_read(GroupId id) const;
+  bool has_lost_input(GroupId id) const;
+  bool is_call(GroupId id) const;
   bool reads_same_names(const Graph& body) const;
   // How the nodes are written. One that another's spelling covers is not; `missing` gets those that cannot be.
   std::vector<Written> spellings(const std::vector<NodeId>& nodes, std::vector<NodeId>& missing);
@@ -73,6 +75,7 @@ class GraphExporter {
   bool is_defined(ValueId v) const;
   bool is_displaced(ValueId v, std::string_view name) const;
   GroupId outermost(GroupId id) const;
+  bool is_lost_name(wire::Bytes name, ValueId v);
   wire::Bytes name_of(ValueId v);
   wire::Bytes node_name(const GraphNode& node);
   std::vector<wire::Bytes> output_names(const GraphNode& node, const Spelling& spelling);

@@ -8,6 +8,15 @@ namespace tenon {
 
 namespace {
 
+bool is_contradicted(const std::vector<wire::DimensionProto>& declared,
+                     const std::vector<wire::DimensionProto>& known) {
+  if (declared.size() != known.size()) return true;
+  for (size_t i = 0; i < known.size(); ++i)
+    if (known[i].value && declared[i].value && *declared[i].value >= 0 && declared[i].value != known[i].value)
+      return true;
+  return false;
+}
+
 // Fills in what a declaration leaves open, and what it says wrongly. False when it says everything already.
 bool sharpen_declared(wire::TypeProto& declared, const wire::TypeProto& known) {
   if (known.kind == wire::TypeProto::Kind::None) return false;
@@ -22,7 +31,8 @@ bool sharpen_declared(wire::TypeProto& declared, const wire::TypeProto& known) {
     changed = sharpen_declared(*declared.element, *known.element);
   }
   if (known.shape) {
-    if (!declared.shape || declared.shape->size() != known.shape->size()) {
+    // Nothing of a wrong declaration was believed when the model was read, so nothing of it stays to be believed.
+    if (!declared.shape || is_contradicted(*declared.shape, *known.shape)) {
       declared.shape = known.shape;
       changed = true;
     }

@@ -5,6 +5,7 @@
 
 #include "onnx/export_objection.h"
 #include "passes/fingerprint.h"
+#include "passes/pass_set_version.h"
 #include "passes/stamp.h"
 #include "weights/source_names.h"
 

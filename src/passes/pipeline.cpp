@@ -20,6 +20,7 @@ const std::vector<Phase>& pipeline() {
            {RemoveNoOps, remove_same_order(), "a no-op"},
            {RemoveNoOps, remove_same_slice(), "a no-op"},
            {RemoveNoOps, remove_zero_pad(), "a no-op"},
+           {MergeEqualNodes, merge_equal_shapes(), "before the rule below: equal nodes have the same operands"},
            {MergeEqualNodes, merge_equal_nodes(), "last, because operands are equal only when all above is done"},
        }},
       // Runs together with the first, so that rules see normal graphs and leave none that is not.

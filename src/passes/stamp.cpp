@@ -5,14 +5,9 @@
 
 #include <algorithm>
 
-#include "passes/pipeline.h"
-
 namespace tenon {
 
 namespace {
-
-// Raise it when a rule, inference or the way models are written changes in a way that their names do not tell.
-constexpr int kRevision = 1;
 
 std::vector<std::string_view> parts_of(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -25,17 +20,6 @@ std::vector<std::string_view> parts_of(std::string_view text, char separator) {
 }
 
 }  // namespace
-
-std::string pass_set_version() {
-  static const std::string version = [] {
-    std::string names;
-    for (const Phase& phase : pipeline())
-      for (const Pass& pass : phase.passes)
-        names += fmt::format("{} {}\n", capability_info(pass.capability).name, pass.rule.name);
-    return fmt::format("{}-{}", kRevision, hash_bytes(names).hex().substr(0, 8));
-  }();
-  return version;
-}
 
 std::string stamp_text(const Stamp& stamp) {
   std::vector<std::string_view> names;

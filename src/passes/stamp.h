@@ -19,9 +19,6 @@ struct Stamp {
   Hash128 content;
 };
 
-// Changes whenever a rule, its order or inference changes what comes out.
-std::string pass_set_version();
-
 std::string stamp_text(const Stamp& stamp);
 // Nothing when there is none, or one that this version cannot read.
 std::optional<Stamp> read_stamp(const wire::Model& model);

@@ -70,6 +70,14 @@ def test_a_run_that_is_forced_writes_the_same_bytes(tenon, detour):
     assert detour.with_name("once.onnx").read_bytes() == detour.with_name("twice.onnx").read_bytes()
 
 
+def test_a_skip_says_how_the_output_came_about(tenon, detour):
+    tenon("optimize", "-m", "detour.onnx", "-o", "once.onnx")
+    result = tenon("optimize", "-m", "once.onnx", "-o", "copy.onnx")
+    assert result.out in ("already normalized: once.onnx (by its stamp); copy.onnx shares its blocks\n",
+                          "already normalized: once.onnx (by its stamp); copied to copy.onnx\n")
+    assert detour.with_name("copy.onnx").read_bytes() == detour.with_name("once.onnx").read_bytes()
+
+
 def test_a_model_without_a_stamp_can_be_normal(tenon, detour):
     tenon("optimize", "-m", "detour.onnx", "-o", "once.onnx")
     model = onnx.load(detour.with_name("once.onnx"))

@@ -144,7 +144,7 @@ def drop_stamp(model):
 
 def age_stamp(model):
     stamp = stamp_of(model)
-    stamp.value = stamp.value.replace(stamp.value.split()[0], "0", 1)
+    stamp.value = "0;" + stamp.value.split(";", 1)[1]
 
 
 BY_STAMP, BY_LOOKING, CHANGED = ("already normalized", "stamp"), ("already normalized", "no pass changes it"), ("optimized", None)

@@ -3,8 +3,6 @@
     python roundtrip.py [--suite S] [--filter REGEX] [--jobs N]
 """
 
-import argparse
-import re
 import sys
 import tempfile
 from pathlib import Path
@@ -14,19 +12,19 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import onnx
 from google.protobuf import text_format
 
-from conformance.cases import SUITES, load_suite
+from conformance.cases import SUITES
 from conformance.execute import first_line
-from conformance.isolation import Limits, run_isolated
+from conformance.model_checks import check_from_command_line
 
 
-def check_with_tenon(model_bytes):
-    """None when the round trip keeps everything, else what is lost."""
+def check_case(case):
+    """(None when the round trip keeps everything, else what is lost; no notes)."""
     try:
         import tenon
 
-        return check_round_trip(tenon.Model, model_bytes)
+        return check_round_trip(tenon.Model, case.model), []
     except Exception as error:  # a refusal is the result of this case
-        return f"{type(error).__name__}: {first_line(error)}"
+        return f"{type(error).__name__}: {first_line(error)}", []
 
 
 def check_round_trip(model_class, model_bytes):
@@ -67,31 +65,5 @@ def first_difference(before, after):
     return "the encodings differ but the text forms do not"
 
 
-def run_round_trips(suite, name_filter=None, jobs=2, limits=Limits(seconds=30)):
-    """(number of models, {case name: what is lost})."""
-    cases = [case for case in load_suite(suite) if name_filter is None or re.search(name_filter, case.name)]
-    failures = {}
-    for index, _, outcome in run_isolated(check_with_tenon, [case.model for case in cases], jobs, limits):
-        if outcome is not None:
-            failures[cases[index].name] = outcome
-    return len(cases), dict(sorted(failures.items()))
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--suite", action="append", choices=SUITES, help="may be repeated; all suites without it")
-    parser.add_argument("--filter", metavar="REGEX", help="only the cases whose name contains this expression")
-    parser.add_argument("--jobs", type=int, default=2, help="worker processes")
-    options = parser.parse_args()
-    failed = False
-    for suite in options.suite or SUITES:
-        count, failures = run_round_trips(suite, options.filter, options.jobs)
-        failed = failed or bool(failures)
-        print(f"{suite}: {count - len(failures)} of {count} models survive", flush=True)
-        for name, text in failures.items():
-            print(f"  {name}: {text}")
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(check_from_command_line(__doc__, check_case, "survive", SUITES))

@@ -5,16 +5,17 @@ from pathlib import Path
 
 import pytest
 
+from conformance.model_checks import COLLECTIONS, load_collection, run_checks
 from conformance.op_suite import Survey, survey_op_suite, survey_other_versions
 from conformance.op_versions import versioned_ops
-from conformance.respelling import COLLECTIONS, load_collection, run_respelling
+from conformance.respelling import check_case
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "export.md"
 
 
 @functools.cache
 def result_of(collection):
-    return run_respelling(load_collection(collection))
+    return run_checks(check_case, load_collection(collection))
 
 
 @pytest.mark.parametrize("collection", COLLECTIONS)

@@ -4,6 +4,7 @@
 #include "evaluate/evaluate.h"
 #include "evaluate/expression.h"
 #include "passes/normalize/rules.h"
+#include "passes/normalize/structural.h"
 
 namespace tenon {
 
@@ -11,9 +12,7 @@ namespace {
 
 // A weight, however small, is the user's to replace; shapes, indices and what the graph itself says are not.
 bool may_be_folded(const Constant& constant) {
-  const bool is_structural =
-      constant.dtype == DType::Int64 || constant.dtype == DType::Int32 || constant.dtype == DType::Bool;
-  return constant.may_be_asked() && (constant.is_literal() || constant.from_node || is_structural);
+  return is_structural(constant) || (constant.may_be_asked() && (constant.is_literal() || constant.from_node));
 }
 
 bool is_small(const Type& type) {

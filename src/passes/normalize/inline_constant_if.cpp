@@ -1,17 +1,51 @@
 // An If whose condition is constant is its branch.
 #include <algorithm>
+#include <set>
 #include <unordered_map>
 
 #include "passes/normalize/rules.h"
+#include "passes/normalize/structural.h"
 
 namespace tenon {
 
 namespace {
 
+using ConstantIds = std::set<ConstantId>;
+
+// Constants that the file keeps inside of a body: nobody around it knows their names.
+ConstantIds constants_of(const Graph& body, bool with_nodes) {
+  std::set<std::string_view> names;
+  if (body.wire) {
+    for (const wire::TensorProto& tensor : body.wire->initializers) names.insert(tensor.name);
+    for (const wire::SparseTensorProto& tensor : body.wire->sparse_initializers) names.insert(tensor.values.name);
+    if (with_nodes)
+      for (const wire::Node& node : body.wire->nodes) names.insert(node.outputs.begin(), node.outputs.end());
+  }
+  ConstantIds ids;
+  for (const GraphValue& v : body.values())
+    if (v.constant != kNone && v.in_file && names.contains(v.name)) ids.insert(v.constant);
+  return ids;
+}
+
+bool is_read(const Graph& graph, const ConstantIds& constants) {
+  return std::ranges::any_of(graph.values(),
+                             [&](const GraphValue& v) { return constants.contains(v.constant) && !v.uses.empty(); }) ||
+         std::ranges::any_of(graph.nodes(), [&](const GraphNode& node) {
+           return std::ranges::any_of(node.bodies, [&](const auto& body) { return is_read(*body, constants); });
+         });
+}
+
+// A weight outside of its branch would have another name, and checkpoints would not find it.
+bool reads_own_weights(const Graph& body) {
+  ConstantIds weights = constants_of(body, false);
+  std::erase_if(weights, [&](ConstantId id) { return is_structural((*body.constants)[id]); });
+  return is_read(body, weights);
+}
+
 // Makes the nodes of a body in the graph around it.
 class BodyInlining {
  public:
-  BodyInlining(Patch& patch, const Graph& body) : patch_(patch), body_(body) {
+  BodyInlining(Patch& patch, const Graph& body) : patch_(patch), body_(body), own_(constants_of(body, true)) {
     for (const GraphCapture& c : body.captures) outside_[c.inner] = c.outer;
   }
 
@@ -21,7 +55,7 @@ class BodyInlining {
       for (ValueId v : node.inputs) inputs.push_back(value(v));
       Bodies bodies;
       for (const auto& inner : node.bodies) {
-        auto copy = std::make_shared<Graph>(*inner);
+        auto copy = copy_of(*inner);
         for (GraphCapture& c : copy->captures) c.outer = value(c.outer);
         bodies.push_back(std::move(copy));
       }
@@ -35,27 +69,43 @@ class BodyInlining {
   ValueId value(ValueId inside) {
     if (inside == kNone) return kNone;
     if (const auto it = outside_.find(inside); it != outside_.end()) return it->second;
-    const GraphValue& v = body_.value(inside);
-    return outside_[inside] = patch_.graph().value_of(v.constant, v.name);
+    return outside_[inside] = constant(body_.value(inside));
   }
 
  private:
+  // What the file has around the body keeps its name there.
+  ValueId constant(const GraphValue& inside) {
+    Graph& graph = patch_.graph();
+    const bool is_around = inside.in_file && !own_.contains(inside.constant);
+    for (size_t i = 0; is_around && i < graph.value_count(); ++i)
+      if (const ValueId v(i); graph.value(v).constant == inside.constant && graph.value(v).in_file) return v;
+    const ValueId v = graph.value_of(inside.constant, inside.name);
+    graph.value(v).in_file = is_around;
+    return v;
+  }
+
+  // Bodies inside of the branch write the constants of the branch themselves.
+  std::shared_ptr<Graph> copy_of(const Graph& inner) const {
+    auto copy = std::make_shared<Graph>(inner);
+    for (size_t i = 0; i < copy->value_count(); ++i)
+      if (GraphValue& v = copy->value(ValueId(i)); own_.contains(v.constant)) v.in_file = false;
+    for (GraphNode& node : copy->nodes())
+      for (auto& body : node.bodies) body = copy_of(*body);
+    return copy;
+  }
+
   Patch& patch_;
   const Graph& body_;
+  ConstantIds own_;
   std::unordered_map<ValueId, ValueId> outside_;
 };
-
-// Constants of a branch that the file keeps inside of it under names of their own.
-bool has_own_weights(const Graph& body) {
-  return body.wire && (!body.wire->initializers.empty() || !body.wire->sparse_initializers.empty());
-}
 
 Attempt match_constant_if(Graph& graph, NodeId root) {
   const GraphNode& node = graph.node(root);
   const Answer is_false = graph.ask(node.inputs[0], {Property::Kind::AllZero}, "inline_constant_if");
   if (is_false == Answer::Unknown) return Attempt::none();
   const Graph& body = *node.bodies[is_false == Answer::Yes ? 1 : 0];
-  if (has_own_weights(body)) return Attempt::no("its branch has initializers of its own");
+  if (reads_own_weights(body)) return Attempt::no("its branch has weights of its own, which would lose their names");
   auto patch = std::make_unique<Patch>(graph, root, "inline_constant_if");
   patch->set_reason(is_false == Answer::Yes ? "its condition is always false" : "its condition is always true");
   BodyInlining inlining(*patch, body);

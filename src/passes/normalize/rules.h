@@ -8,6 +8,7 @@ namespace tenon {
 Rule fold_constants();
 Rule inline_constant_if();
 Rule merge_equal_nodes();
+Rule merge_equal_shapes();
 Rule remove_dropout();
 Rule remove_identity();
 Rule remove_same_cast();
