@@ -21,6 +21,7 @@ std::span<const Variant> layer_normalization_variants();
 std::span<const Variant> log_softmax_variants();
 std::span<const Variant> matmul_variants();
 std::span<const Variant> movement_variants(OpId op);
+std::span<const Variant> recurrent_variants(OpId op);
 std::span<const Variant> reduction_variants(OpId op);
 std::span<const Variant> rms_normalization_variants();
 std::span<const Variant> softmax_variants();
