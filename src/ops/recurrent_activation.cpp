@@ -17,20 +17,25 @@ struct NamedActivation {
 
 double sigmoid(double x) { return 1.0 / (1.0 + exact::exp(-x)); }
 
+using enum RecurrentFunction;
 const NamedActivation kActivations[] = {
-    {"tanh", 0, {[](double x, double, double) { return exact::tanh(x); }}},
-    {"sigmoid", 0, {[](double x, double, double) { return sigmoid(x); }}},
-    {"relu", 0, {[](double x, double, double) { return x < 0 ? 0.0 : x; }}},
-    {"softsign", 0, {[](double x, double, double) { return x / (1.0 + std::abs(x)); }}},
-    {"softplus", 0, {[](double x, double, double) {
-       return std::max(x, 0.0) + exact::log1p(exact::exp(-std::abs(x)));
-     }}},
-    {"leakyrelu", 1, {[](double x, double alpha, double) { return x < 0 ? alpha * x : x; }, 0.01}},
-    {"thresholdedrelu", 1, {[](double x, double alpha, double) { return x > alpha ? x : 0.0; }, 1.0}},
-    {"elu", 1, {[](double x, double alpha, double) { return x < 0 ? alpha * exact::expm1(x) : x; }, 1.0}},
-    {"affine", 2, {[](double x, double alpha, double beta) { return alpha * x + beta; }, 1.0, 0.0}},
-    {"scaledtanh", 2, {[](double x, double alpha, double beta) { return alpha * exact::tanh(beta * x); }, 1.0, 1.0}},
-    {"hardsigmoid", 2, {[](double x, double a, double b) { return std::clamp(a * x + b, 0.0, 1.0); }, 0.2, 0.5}},
+    {"tanh", 0, {Tanh, [](double x, double, double) { return exact::tanh(x); }}},
+    {"sigmoid", 0, {Sigmoid, [](double x, double, double) { return sigmoid(x); }}},
+    {"relu", 0, {Relu, [](double x, double, double) { return x < 0 ? 0.0 : x; }}},
+    {"softsign", 0, {Softsign, [](double x, double, double) { return x / (1.0 + std::abs(x)); }}},
+    {"softplus",
+     0,
+     {Softplus, [](double x, double, double) { return std::max(x, 0.0) + exact::log1p(exact::exp(-std::abs(x))); }}},
+    {"leakyrelu", 1, {LeakyRelu, [](double x, double alpha, double) { return x < 0 ? alpha * x : x; }, 0.01}},
+    {"thresholdedrelu", 1, {ThresholdedRelu, [](double x, double alpha, double) { return x > alpha ? x : 0.0; }, 1.0}},
+    {"elu", 1, {Elu, [](double x, double alpha, double) { return x < 0 ? alpha * exact::expm1(x) : x; }, 1.0}},
+    {"affine", 2, {Affine, [](double x, double alpha, double beta) { return alpha * x + beta; }, 1.0, 0.0}},
+    {"scaledtanh",
+     2,
+     {ScaledTanh, [](double x, double alpha, double beta) { return alpha * exact::tanh(beta * x); }, 1.0, 1.0}},
+    {"hardsigmoid",
+     2,
+     {HardSigmoid, [](double x, double a, double b) { return std::clamp(a * x + b, 0.0, 1.0); }, 0.2, 0.5}},
 };
 
 Result<NamedActivation> find_activation(std::string name) {
@@ -41,6 +46,12 @@ Result<NamedActivation> find_activation(std::string name) {
 }
 
 }  // namespace
+
+std::vector<std::string> default_activations(RecurrentCell cell) {
+  if (cell == RecurrentCell::RNN) return {"Tanh"};
+  if (cell == RecurrentCell::GRU) return {"Sigmoid", "Tanh"};
+  return {"Sigmoid", "Tanh", "Tanh"};
+}
 
 Result<int64_t> direction_count(const RecurrentParams& p) {
   if (p.direction == "bidirectional") return 2;

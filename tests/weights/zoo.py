@@ -279,11 +279,42 @@ def functions_of_weights(rng):
          weight("gamma", positive(rng, 5))])
 
 
+def _layer(rng, prefix, gates, directions, inputs, hidden):
+    return [weight(f"{prefix}.w", floats(rng, directions, gates * hidden, inputs)),
+            weight(f"{prefix}.r", floats(rng, directions, gates * hidden, hidden)),
+            weight(f"{prefix}.b", floats(rng, directions, 2 * gates * hidden))]
+
+
+def bidirectional_lstm(rng):
+    """Peepholes, a first state that is a weight, and a second layer that reads both directions."""
+    return model(
+        [node("LSTM", ["x", "a.w", "a.r", "a.b", "", "h", "", "p"], ["s"], hidden_size=18, direction="bidirectional"),
+         node("Transpose", ["s"], ["t"], perm=[0, 2, 1, 3]), node("Reshape", ["t", "shape"], ["u"]),
+         node("LSTM", ["u", "b.w", "b.r", "b.b"], ["", "y"], hidden_size=5, direction="reverse")],
+        [("x", FLOAT, ["time", 1, 6])], [("y", FLOAT, None)],
+        [*_layer(rng, "a", 4, 2, 6, 18), weight("h", floats(rng, 2, 1, 18)), weight("p", floats(rng, 2, 54)),
+         weight("shape", np.array([0, 0, 36])), *_layer(rng, "b", 4, 1, 36, 5)])
+
+
+def gru_and_rnn(rng):
+    """Both forms of GRU share their weights, one of which is stored as float16."""
+    w, r, b = _layer(rng, "g", 3, 1, 6, 17)
+    half = weight("g.w16", numpy_helper.to_array(w).astype(np.float16))
+    return model(
+        [node("Cast", ["g.w16"], ["g.w"], to=FLOAT),
+         node("GRU", ["x", "g.w", "g.r", "g.b"], ["s"], hidden_size=17, linear_before_reset=1),
+         node("GRU", ["x", "g.w", "g.r"], ["t"], hidden_size=17), node("Add", ["s", "t"], ["u"]),
+         node("Squeeze", ["u", "one"], ["v"]),
+         node("RNN", ["v", "n.w", "n.r", "n.b"], ["y"], hidden_size=4, activations=["Relu"])],
+        [("x", FLOAT, ["time", "batch", 6])], [("y", FLOAT, None)],
+        [half, r, b, weight("one", np.array([1])), *_layer(rng, "n", 1, 1, 17, 4)])
+
+
 ZOO = {f.__name__: f for f in (
-    conv_norm_relu, conv_scale_shift_norm, depthwise_conv, transposed_conv_norm, transposed_conv_relu, gemm_norm,
-    matmul_norm, bias_and_scale, transposed_and_cast, dequantized, attention_projections, tied_embedding,
+    conv_norm_relu, winograd_conv_norm, conv_scale_shift_norm, depthwise_conv, transposed_conv_norm, transposed_conv_relu,
+    gemm_norm, matmul_norm, bias_and_scale, transposed_and_cast, dequantized, attention_projections, tied_embedding,
     weights_in_bodies, weights_in_functions, weight_is_output, weight_is_input, reshaped_by_constants, weight_norm_conv,
-    position_bias, functions_of_weights)}
+    position_bias, functions_of_weights, bidirectional_lstm, gru_and_rnn)}
 
 
 def feed(made, rng):

@@ -7,7 +7,7 @@ namespace tenon {
 
 // Every node to the reference kernel of its op, weights as they are: the oracle.
 Result<LoweredModel> lower_for_reference(const Graph& graph);
-// Products and convolutions with constant weights to packed kernels, with what follows them folded in; everything else
+// Products, convolutions and recurrent layers to packed kernels, with what follows them folded in; everything else
 // to the reference kernels.
 Result<LoweredModel> lower_for_cpu(const Graph& graph);
 

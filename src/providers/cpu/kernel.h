@@ -28,6 +28,7 @@ std::span<const Variant> lp_pool_variants();
 std::span<const Variant> matmul_variants();
 std::span<const Variant> max_pool_variants();
 std::span<const Variant> movement_variants(OpId op);
+std::span<const Variant> recurrent_variants(OpId op);
 std::span<const Variant> reduction_variants(OpId op);
 std::span<const Variant> resize_variants();
 std::span<const Variant> rms_normalization_variants();

@@ -53,6 +53,7 @@ std::vector<KernelFamily> make_families() {
   for (const OpId op : {OpId::Concat, OpId::DepthToSpace, OpId::Expand, OpId::Gather, OpId::Slice, OpId::SpaceToDepth,
                         OpId::Split, OpId::Transpose})
     families.push_back(whole_op(op, movement_variants(op)));
+  for (const OpId op : {OpId::GRU, OpId::LSTM, OpId::RNN}) families.push_back(whole_op(op, recurrent_variants(op)));
   return families;
 }
 

@@ -20,15 +20,26 @@ Status copy_mapped(const TensorView& in, const TensorView& out, const std::vecto
     const T* source = static_cast<const T*>(in.data);
     T* target = static_cast<T*>(out.data);
     TextMeter meter;
-    for (Walker<0> w(out.dims, {}); w.more(); w.next()) {
-      int64_t offset = 0;
+    if (maps.empty()) {
+      meter.copy(*source, *target);
+      return Status();
+    }
+    // What the other axes say holds for a whole row of the last one.
+    const size_t last = maps.size() - 1;
+    const int64_t extent = out.dims[last];
+    for (Walker<0> w(out.dims.first(last), {}); w.more(); w.next()) {
+      int64_t row = 0;
       bool inside = true;
-      for (size_t axis = 0; axis < maps.size(); ++axis) {
+      for (size_t axis = 0; axis < last; ++axis) {
         const int64_t from = maps[axis][static_cast<size_t>(w.index()[axis])];
         inside = inside && from != kFill;
-        offset += from * strides[axis];
+        row += from * strides[axis];
       }
-      meter.copy(inside ? source[offset] : *static_cast<const T*>(fill), target[w.position()]);
+      T* to = target + w.position() * extent;
+      for_each_index(extent, [&](int64_t i) {
+        const int64_t from = maps[last][static_cast<size_t>(i)];
+        meter.copy(inside && from != kFill ? source[row + from] : *static_cast<const T*>(fill), to[i]);
+      });
     }
     return Status();
   });

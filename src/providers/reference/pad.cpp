@@ -16,11 +16,19 @@ struct KeptRange {
   int64_t first, count;
 };
 
-int64_t source_index(const std::string& mode, int64_t at, const KeptRange& kept) {
+enum class PadMode : uint8_t { Constant, Edge, Wrap, Reflect };
+
+PadMode pad_mode(std::string_view name) {
+  if (name == "constant") return PadMode::Constant;
+  if (name == "edge") return PadMode::Edge;
+  return name == "wrap" ? PadMode::Wrap : PadMode::Reflect;
+}
+
+int64_t source_index(PadMode mode, int64_t at, const KeptRange& kept) {
   if (at >= 0 && at < kept.count) return kept.first + at;
-  if (mode == "constant") return kFill;
-  if (mode == "edge") return kept.first + std::clamp<int64_t>(at, 0, kept.count - 1);
-  if (mode == "wrap") return kept.first + floor_mod(at, kept.count);
+  if (mode == PadMode::Constant) return kFill;
+  if (mode == PadMode::Edge) return kept.first + std::clamp<int64_t>(at, 0, kept.count - 1);
+  if (mode == PadMode::Wrap) return kept.first + floor_mod(at, kept.count);
   // reflect: forth and back without repeating the ends
   if (kept.count == 1) return kept.first;
   const int64_t turn = floor_mod(at, 2 * (kept.count - 1));
@@ -41,7 +49,7 @@ KernelFunction reference_kernel<OpId::Pad>() {
   return [](KernelContext& c) -> Status {
     const TensorView &in = c.in(0), &out = c.out(0);
     if (out.size() == 0) return {};
-    const std::string& mode = c.params<PadParams>().mode;
+    const PadMode mode = pad_mode(c.params<PadParams>().mode);
     const Scratch<int64_t> pads = integers_of(c.in(1));
     const size_t half = pads.size() / 2;
     std::vector<AxisMap> maps;

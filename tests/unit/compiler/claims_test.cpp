@@ -12,7 +12,7 @@ std::string claimed(std::string_view text) {
   EXPECT_TRUE(graph.ok()) << graph.status().to_string();
   ChangeLog log;
   const std::vector<Rule> products = {claim_matmul(), claim_gemm(), claim_convolution(),
-                                      claim_transposed_convolution()};
+                                      claim_transposed_convolution(), claim_recurrent()};
   const std::vector<Rule> merging = {merge_products()};
   for (const auto& rules : {products, merging}) {
     const Status status = rewrite(*graph, rules, log);
@@ -278,6 +278,41 @@ graph (%x: float[n, 3]) {
   return %p as "p", %y as "y"
 }
 )");
+}
+
+// The weights of each gate and direction are packed by themselves; whatever else a layer has stays an input.
+TEST(Claims, ALayerReadsItsWeightsInPanels) {
+  EXPECT_EQ(claimed(R"(
+    %w: float[2, 60, 5] source "w"
+    %r: float[2, 60, 20] source "r"
+    %b: float[2, 120] source "b"
+    graph (%x: float[n, m, 5], %h: float[2, m, 20]) {
+      %y, %last = GRU(%x, %w, %r, %b, _, %h) {direction="bidirectional", linear_before_reset=1}
+      return %y as "y", %last as "last"
+    })"),
+            R"(%w: float[2, 60, 5] source "w"
+%r: float[2, 60, 20] source "r"
+%b: float[2, 120] source "b"
+%0: int64[2] = [120, 5]
+%1: int64[2] = [120, 20]
+graph (%x: float[n, m, 5], %h: float[2, m, 20]) {
+  %2 = Reshape(%w, %0) : float[120, 5]
+  %3 = PackPanels(%2) {groups=6} : float[6, 2, 5, 16]
+  %4 = Reshape(%r, %1) : float[120, 20]
+  %5 = PackPanels(%4) {groups=6} : float[6, 2, 20, 16]
+  %y, %last = GRU(%x, %3, %5, %b, _, %h) {direction="bidirectional", hidden_size=20, weights="panels16", linear_before_reset=1} : float[n, 2, m, 20], float[2, m, 20]
+  return %y as "y", %last as "last"
+}
+)");
+}
+
+TEST(Claims, ALayerWhoseWeightsHaveOpenShapesIsLeft) {
+  EXPECT_EQ(miss(claim_recurrent(), R"(
+    graph (%x: float[n, m, 5], %w: float[1, k, 5], %r: float[1, k, h]) {
+      %y = RNN(%x, %w, %r)
+      return %y as "y"
+    })"),
+            "the shapes of W and R are not known");
 }
 
 }  // namespace

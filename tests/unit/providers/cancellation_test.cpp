@@ -6,6 +6,7 @@
 #include "ops/concat.h"
 #include "ops/normalization.h"
 #include "ops/packed.h"
+#include "ops/recurrent.h"
 #include "ops/softmax.h"
 #include "ops/split.h"
 #include "providers/cpu/kernel.h"
@@ -199,6 +200,19 @@ TEST(Cancellation, DeepProductsAskWithinAChunk) {
     Watch impatient(0);
     EXPECT_EQ(run(family, Params::of(p), c, impatient).code(), Code::Cancelled);
   }
+}
+
+// Threads that share a step ask before each chunk; one that has a direction to itself asks on its way.
+TEST(Cancellation, LayersOfManyUnitsAskWithinAStep) {
+  LSTMParams p;
+  p.common.direction = "bidirectional";
+  p.common.hidden_size = 1024;
+  p.common.weights = RecurrentWeights::Panels;
+  const Case c{
+      "LSTM", {floats({1, 1, 1}), floats({8, 64, 1, 16}), floats({8, 64, 1024, 16})}, {floats({1, 2, 1, 1024})}};
+  Watch impatient(2);
+  EXPECT_EQ(run("cpu/LSTM", Params::of(p), c, impatient).code(), Code::Cancelled);
+  EXPECT_EQ(impatient.questions, 3);
 }
 
 }  // namespace

@@ -29,6 +29,7 @@ Rule claim_matmul();
 Rule claim_gemm();
 Rule claim_convolution();
 Rule claim_transposed_convolution();
+Rule claim_recurrent();
 Rule merge_products();
 Rule claim_pointwise();
 Rule fuse_pointwise();

@@ -26,7 +26,7 @@ std::string exact_family_of(OpId op) {
 // reference's in the last resort.
 const std::vector<std::vector<Rule>>& claimers() {
   static const std::vector<std::vector<Rule>> phases = {
-      {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution()},
+      {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution(), claim_recurrent()},
       // Products merge when all have been claimed with what follows them.
       {merge_products()},
       // What is left of elementwise work. All of it is known before expressions take each other in.
