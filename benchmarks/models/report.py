@@ -1,0 +1,101 @@
+"""What was measured, as text: one table of runs per number of threads, one of loading."""
+
+import statistics
+
+PEERS = ("onnxruntime", "openvino")
+FORMS = ("tenon", "tenon, compiled", "onnxruntime", "onnxruntime, prepared", "openvino", "openvino, imported")
+
+
+def ratio(runs):
+    """How many times as long as Tenon the fastest peer takes: {"peer", "min", "median"}; null where nobody can tell."""
+    timed = {name: result for name, result in runs.items() if "min" in result}
+    peers = [name for name in timed if name in PEERS]
+    if "tenon" not in timed or not peers:
+        return None
+    peer = min(peers, key=lambda name: timed[name]["min"])
+    pairs = zip(timed[peer]["rounds"], timed["tenon"]["rounds"], strict=True)
+    return {"peer": peer, "min": timed[peer]["min"] / timed["tenon"]["min"],
+            "median": statistics.median(theirs / ours for theirs, ours in pairs)}
+
+
+def geometric_mean(models, threads, key):
+    ratios = [model["ratios"][threads][key] for model in models if model["ratios"].get(threads)]
+    return statistics.geometric_mean(ratios) if ratios else None
+
+
+def milliseconds(seconds):
+    return f"{1e3 * seconds:.3f}" if seconds < 0.01 else f"{1e3 * seconds:.1f}"
+
+
+def megabytes(size):
+    return f"{size / 1e6:.1f}"
+
+
+def lines_of(header, rows):
+    """A table whose first column is flushed left."""
+    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    return ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths)))
+            for row in [header, *rows]]
+
+
+def run_cell(result):
+    if result is None:
+        return "-"
+    return f"{milliseconds(result['min'])} / {milliseconds(result['median'])}" if "min" in result else "no"
+
+
+def runs_table(document, threads):
+    engines = document["engines"]
+    header = ["model", *[f"{name}, ms" for name in engines], "ratio", "of pairs", "peer"]
+    rows = []
+    for model in document["models"]:
+        runs, found = model["runs"][threads], model["ratios"][threads]
+        cells = [f"{found['min']:.2f}", f"{found['median']:.2f}", found["peer"]] if found else ["-", "-", "-"]
+        rows.append([model["name"], *[run_cell(runs.get(name)) for name in engines], *cells])
+    means = [document["geometric_means"][threads][key] for key in ("min", "median")]
+    rows.append(["geometric mean", *[""] * len(engines), *[f"{m:.2f}" if m else "-" for m in means], ""])
+    return lines_of(header, rows)
+
+
+def load_cell(result):
+    if result is None:
+        return "-"
+    if "problem" in result:
+        return "no"
+    return (f"{milliseconds(result['total'])} / {milliseconds(max(0.0, result['beyond_run']))} / "
+            f"{megabytes(result['anonymous'])} / {megabytes(result['resident'])}")
+
+
+def loads_table(document):
+    forms = [form for form in FORMS if any(form in model.get("loads", {}) for model in document["models"])]
+    rows = [[model["name"], *[load_cell(model["loads"].get(form)) for form in forms]]
+            for model in document["models"] if "loads" in model]
+    return lines_of(["model", *forms], rows) if rows else []
+
+
+def problems(document):
+    for model in document["models"]:
+        for threads, runs in model["runs"].items():
+            for name, result in runs.items():
+                if "problem" in result:
+                    yield f"{model['name']}, {threads} threads, {name}: {result['problem']}"
+        for name, result in model.get("loads", {}).items():
+            if "problem" in result:
+                yield f"{model['name']}, loading, {name}: {result['problem']}"
+
+
+def text(document):
+    machine = document["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
+    lines = [f"{machine['cpu']}, {machine['isa']}, {machine['cores']} cores; Tenon uses {document['isa']}", versions,
+             "real-time priority" if machine["real_time"] else "without real-time priority, which is not allowed here"]
+    for threads in document["threads"]:
+        lines += ["", f"A run on {threads} thread{'s'[:threads != 1]}: least / median; how many times as long as Tenon "
+                  "the fastest peer takes, by the least times and by the median of pairs", ""]
+        lines += runs_table(document, str(threads))
+    loads = loads_table(document)
+    if loads:
+        lines += ["", "A fresh process, imports excluded: ms to the first result / the same without the best warm run / "
+                  "peak of anonymous and of resident memory in MB", "", *loads]
+    wrong = list(problems(document))
+    return "\n".join([*lines, "", *["not measured:"][: len(wrong)], *[f"  {line}" for line in wrong]]).rstrip() + "\n"
