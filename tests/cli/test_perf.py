@@ -114,16 +114,16 @@ def test_runs_another_engine_in_turn(tenon, tmp_path):
 
 def test_other_engines_run_what_a_model_was_compiled_from(tenon, tmp_path):
     linear(tmp_path / "m.onnx")
-    assert tenon("compile", "-m", "m.onnx", "-o", "out/c.onnx").code == DONE
-    missing = compared(tenon, "out/c.onnx", "--dim", "n=5")
+    assert tenon("compile", "-m", "m.onnx", "--output-dir", "out").code == DONE
+    missing = compared(tenon, "out/m_ctx.onnx", "--dim", "n=5")
     assert missing.code == CANNOT_LOAD and "'m.onnx' was not found; name it with --source" in missing.err
-    result = compared(tenon, "out/c.onnx", "--source", "m.onnx", "--dim", "n=5")
+    result = compared(tenon, "out/m_ctx.onnx", "--source", "m.onnx", "--dim", "n=5")
     assert result.code == DONE, result.err
     assert result.json["engines"][1]["agrees"]
     (tmp_path / "out" / "m.onnx").write_bytes((tmp_path / "m.onnx").read_bytes())
-    assert compared(tenon, "out/c.onnx", "--dim", "n=5").code == DONE
+    assert compared(tenon, "out/m_ctx.onnx", "--dim", "n=5").code == DONE
     models.linear(tmp_path / "other.onnx")
-    changed = compared(tenon, "out/c.onnx", "--source", "other.onnx", "--dim", "n=5")
+    changed = compared(tenon, "out/m_ctx.onnx", "--source", "other.onnx", "--dim", "n=5")
     assert changed.code == CANNOT_LOAD and "'other.onnx' has changed" in changed.err
     of_a_model = compared(tenon, "m.onnx", "--source", "m.onnx", "--dim", "n=5")
     assert of_a_model.code == USAGE and "--source" in of_a_model.err
@@ -143,7 +143,7 @@ def test_says_what_to_install(tenon, tmp_path):
     linear(tmp_path / "m.onnx")
     bare = with_python(tmp_path, f'exec {sys.executable} -S "$@"')
     result = compared(tenon, "m.onnx", "--dim", "n=5", env=bare)
-    assert result.code == FAILED and not result.out
+    assert result.code == FAILED
     assert "'numpy' is not installed" in result.err and "python3 -m pip install numpy" in result.err
     ended = compared(tenon, "m.onnx", "--dim", "n=5", env=with_python(tmp_path, "exit 3"))
     assert ended.code == FAILED and "'python3' ended" in ended.err
@@ -165,7 +165,7 @@ def test_other_outputs_are_no_comparison(tenon, tmp_path):
     # The request is the last argument; in it are the names of files.
     wrong = with_python(
         tmp_path, """echo '{"version": "1"}'""", "read question", 'for request; do :; done',
-        """outputs=$(printf %s "$request" | sed -n 's/.*"outputs": *"\([^"]*\)".*/\1/p')""",
+        r"""outputs=$(printf %s "$request" | sed -n 's/.*"outputs": *"\([^"]*\)".*/\1/p')""",
         f'cp "{tmp_path}/wrong.npz" "$outputs"', """echo '{"create": 1, "first": 1}'""", "read question",
     )  # fmt: skip
     result = compared(tenon, "m.onnx", "--dim", "n=5", env=wrong)
