@@ -17,6 +17,7 @@ from .cache import subject
 from .engines import MEASURED, use_real_time
 from .families import all_models
 from .measure import measure_loads, measure_runs
+from .profile import profile, share_of_peak
 
 
 def parse_arguments(names):
@@ -56,11 +57,14 @@ def machine():
 def measure(name, make, arguments):
     print(f"{name}", end="", file=sys.stderr, flush=True)
     found = subject(name, make)
-    model = {"name": name, "bytes": found.path.stat().st_size, "runs": {}, "ratios": {}}
+    model = {"name": name, "bytes": found.path.stat().st_size, "runs": {}, "ratios": {}, "profiles": {}}
     for threads in arguments.threads:
         print(f", {threads} thread{'s'[:threads != 1]}", end="", file=sys.stderr, flush=True)
         runs = measure_runs(found, arguments.engines, threads, arguments.isa, arguments.seconds)
         model["runs"][str(threads)], model["ratios"][str(threads)] = runs, report.ratio(runs)
+        if "tenon" in arguments.engines:
+            profiled = profile(found, threads, arguments.isa)
+            model["profiles"][str(threads)] = {**profiled, "share_of_peak": share_of_peak(profiled, runs)}
     if not arguments.no_loads:
         print(", loading", end="", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(dir=found.path.parent) as folder:

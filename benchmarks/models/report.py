@@ -3,6 +3,7 @@
 import statistics
 
 PEERS = ("onnxruntime", "openvino")
+SLOWEST = 5  # models whose steps are shown
 FORMS = ("tenon", "tenon, compiled", "onnxruntime", "onnxruntime, prepared", "openvino", "openvino, imported")
 
 
@@ -46,14 +47,16 @@ def run_cell(result):
 
 def runs_table(document, threads):
     engines = document["engines"]
-    header = ["model", *[f"{name}, ms" for name in engines], "ratio", "of pairs", "peer"]
+    header = ["model", *[f"{name}, ms" for name in engines], "ratio", "of pairs", "peer", "of peak"]
     rows = []
     for model in document["models"]:
         runs, found = model["runs"][threads], model["ratios"][threads]
         cells = [f"{found['min']:.2f}", f"{found['median']:.2f}", found["peer"]] if found else ["-", "-", "-"]
+        share = model["profiles"].get(threads, {}).get("share_of_peak")
+        cells.append("-" if share is None else f"{100 * share:.1f} %")
         rows.append([model["name"], *[run_cell(runs.get(name)) for name in engines], *cells])
     means = [document["geometric_means"][threads][key] for key in ("min", "median")]
-    rows.append(["geometric mean", *[""] * len(engines), *[f"{m:.2f}" if m else "-" for m in means], ""])
+    rows.append(["geometric mean", *[""] * len(engines), *[f"{m:.2f}" if m else "-" for m in means], "", ""])
     return lines_of(header, rows)
 
 
@@ -73,8 +76,28 @@ def loads_table(document):
     return lines_of(["model", *forms], rows) if rows else []
 
 
+def slowest_steps(model, threads, count=3):
+    for step in model["profiles"].get(threads, {}).get("steps", [])[:count]:
+        dims = "x".join(map(str, step["dims"]))
+        yield (f"{model['name']}: {100 * step['share']:.0f} % {milliseconds(step['seconds'])} ms {step['kernel']} "
+               f"({step['variant']}) {dims}, {100 * step['share_of_peak']:.0f} % of peak, {step['name'][:60]}")
+
+
+def machine_line(document, threads):
+    """The limits of the machine, as the fastest measurement found them."""
+    found = [profiled["machine"] for model in document["models"]
+             if "machine" in (profiled := model["profiles"].get(threads, {}))]
+    if not found:
+        return ""
+    flops, copied = (max(machine[key] for machine in found) for key in ("flops_per_second", "bytes_per_second"))
+    return f"; the machine computes {flops / 1e9:.0f} GFLOP/s and moves {copied / 1e9:.0f} GB/s outside of caches"
+
+
 def problems(document):
     for model in document["models"]:
+        for threads, profiled in model["profiles"].items():
+            if "problem" in profiled:
+                yield f"{model['name']}, {threads} threads, profile: {profiled['problem']}"
         for threads, runs in model["runs"].items():
             for name, result in runs.items():
                 if "problem" in result:
@@ -91,8 +114,13 @@ def text(document):
              "real-time priority" if machine["real_time"] else "without real-time priority, which is not allowed here"]
     for threads in document["threads"]:
         lines += ["", f"A run on {threads} thread{'s'[:threads != 1]}: least / median; how many times as long as Tenon "
-                  "the fastest peer takes, by the least times and by the median of pairs", ""]
+                  "the fastest peer takes, by the least times and by the median of pairs"
+                  + machine_line(document, str(threads)), ""]
         lines += runs_table(document, str(threads))
+    most = str(max(document["threads"]))
+    worst = sorted((m for m in document["models"] if m["ratios"].get(most)), key=lambda m: m["ratios"][most]["min"])
+    lines += ["", f"The slowest steps of the models with the lowest ratios, {most} threads:", ""]
+    lines += [line for model in worst[:SLOWEST] for line in slowest_steps(model, most)]
     loads = loads_table(document)
     if loads:
         lines += ["", "A fresh process, imports excluded: ms to the first result / the same without the best warm run / "

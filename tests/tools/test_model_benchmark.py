@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "benchmarks"))
-from models import cache, measure, picture, report  # noqa: E402
+from models import cache, measure, picture, profile, report  # noqa: E402
 from models.agreement import ALLOWED, agreeing, difference  # noqa: E402
 from models.families import all_models  # noqa: E402
 
@@ -63,7 +63,12 @@ def times(*rounds):
 def document():
     runs = {"tenon": times(0.004, 0.002, 0.002), "onnxruntime": times(0.003, 0.004, 0.008),
             "openvino": {"problem": "a reason"}}
-    models = [{"name": "small", "runs": {"2": runs}, "ratios": {"2": report.ratio(runs)}, "loads": {
+    step = {"name": "multiply", "kernel": "cpu/MatMul", "variant": "tiles", "dims": [2, 3], "seconds": 0.001,
+            "share": 0.5, "share_of_peak": 0.25}
+    profiled = {"machine": {"flops_per_second": 1e9, "bytes_per_second": 2e9}, "flops": 1e6, "steps": [step]}
+    profiled["share_of_peak"] = profile.share_of_peak(profiled, runs)
+    models = [{"name": "small", "runs": {"2": runs}, "ratios": {"2": report.ratio(runs)},
+               "profiles": {"2": profiled}, "loads": {
         "tenon": {"total": 0.01, "beyond_run": 0.008, "anonymous": 3e6, "resident": 5e6}}}]
     means = {"2": {key: report.geometric_mean(models, "2", key) for key in ("min", "median")}}
     return {"machine": {"cpu": "A & B", "isa": "avx2", "cores": 2, "real_time": False}, "isa": "avx2", "threads": [2],
@@ -83,6 +88,8 @@ def test_reports_in_text_and_as_a_page():
     text = report.text(document())
     assert "2.000 / 2.000" in text and "1.50" in text and "small, 2 threads, openvino: a reason" in text
     assert "10.0 / 8.000 / 3.0 / 5.0" in text
+    assert "50.0 %" in text and "computes 1 GFLOP/s and moves 2 GB/s" in text
+    assert "small: 50 % 1.000 ms cpu/MatMul (tiles) 2x3, 25 % of peak, multiply" in text
     page = picture.page(document())
     drawn = minidom.parseString(page[page.index("<svg"): page.index("</svg>") + 6])
     assert len(drawn.getElementsByTagName("rect")) == 2, "the model and the mean"
