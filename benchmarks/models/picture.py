@@ -5,7 +5,7 @@ import math
 
 from . import report
 
-BAR, GAP, LABEL, SCALE, WIDTH = 16, 6, 190, 150, 980
+BAR, GAP, LABEL, WIDTH = 16, 6, 230, 980
 STYLE = """
 body { font: 14px/1.4 system-ui, sans-serif; margin: 2em auto; max-width: 1100px; color: #222; background: #fff }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums }
@@ -49,9 +49,7 @@ def bars(document, threads):
     return "".join([*parts, "</svg>"])
 
 
-def table(lines):
-    """A table of report.py: columns are two spaces apart or more."""
-    rows = [[cell.strip() for cell in line.replace("   ", "  ").split("  ") if cell.strip()] for line in lines]
+def table(rows):
     head, *body = rows
     cells = ["<tr>" + "".join(f"<th>{html.escape(cell)}</th>" for cell in head) + "</tr>"]
     cells += ["<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in body]

@@ -32,11 +32,11 @@ def megabytes(size):
     return f"{size / 1e6:.1f}"
 
 
-def lines_of(header, rows):
+def lines_of(rows):
     """A table whose first column is flushed left."""
-    widths = [max(len(row[i]) for row in [header, *rows]) for i in range(len(header))]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return ["  ".join(cell.ljust(w) if i == 0 else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths)))
-            for row in [header, *rows]]
+            for row in rows]
 
 
 def run_cell(result):
@@ -46,6 +46,7 @@ def run_cell(result):
 
 
 def runs_table(document, threads):
+    """The header, and one row per model."""
     engines = document["engines"]
     header = ["model", *[f"{name}, ms" for name in engines], "ratio", "of pairs", "peer", "of peak"]
     rows = []
@@ -57,7 +58,7 @@ def runs_table(document, threads):
         rows.append([model["name"], *[run_cell(runs.get(name)) for name in engines], *cells])
     means = [document["geometric_means"][threads][key] for key in ("min", "median")]
     rows.append(["geometric mean", *[""] * len(engines), *[f"{m:.2f}" if m else "-" for m in means], "", ""])
-    return lines_of(header, rows)
+    return [header, *rows]
 
 
 def load_cell(result):
@@ -73,7 +74,7 @@ def loads_table(document):
     forms = [form for form in FORMS if any(form in model.get("loads", {}) for model in document["models"])]
     rows = [[model["name"], *[load_cell(model["loads"].get(form)) for form in forms]]
             for model in document["models"] if "loads" in model]
-    return lines_of(["model", *forms], rows) if rows else []
+    return [["model", *forms], *rows] if rows else []
 
 
 def slowest_steps(model, threads, count=3):
@@ -116,7 +117,7 @@ def text(document):
         lines += ["", f"A run on {threads} thread{'s'[:threads != 1]}: least / median; how many times as long as Tenon "
                   "the fastest peer takes, by the least times and by the median of pairs"
                   + machine_line(document, str(threads)), ""]
-        lines += runs_table(document, str(threads))
+        lines += lines_of(runs_table(document, str(threads)))
     most = str(max(document["threads"]))
     worst = sorted((m for m in document["models"] if m["ratios"].get(most)), key=lambda m: m["ratios"][most]["min"])
     lines += ["", f"The slowest steps of the models with the lowest ratios, {most} threads:", ""]
@@ -124,6 +125,6 @@ def text(document):
     loads = loads_table(document)
     if loads:
         lines += ["", "A fresh process, imports excluded: ms to the first result / the same without the best warm run / "
-                  "peak of anonymous and of resident memory in MB", "", *loads]
+                  "peak of anonymous and of resident memory in MB", "", *lines_of(loads)]
     wrong = list(problems(document))
     return "\n".join([*lines, "", *["not measured:"][: len(wrong)], *[f"  {line}" for line in wrong]]).rstrip() + "\n"
