@@ -183,9 +183,11 @@ class Perf final : public Command {
     profiled.enable_profile();
     Json last;
     for (int64_t i = 0; i < std::clamp<int64_t>(wanted, 1, 100); ++i) {
+      const Stopwatch watch;
       run(loaded, &profiled);
+      const double seconds = watch.seconds();
       last = Json::parse(profiled.profile_json());
-      steps.add_run(last);
+      steps.add_run(last, seconds);
     }
     steps.finish();
     if (trace.wanted()) trace.write(trace_of(last));
@@ -213,8 +215,9 @@ class Perf final : public Command {
 
   void show_steps(const Result& result, Console& console) const {
     if (result.steps.empty() || shown_steps_ == 0) return;
-    console.print(fmt::format("\nSteps (mean of {}, {} in total):\n", counted(result.steps.runs(), "run"),
-                              human_seconds(result.steps.seconds())));
+    console.print(fmt::format("\nSteps (mean of {}, {} in total, {} between them):\n",
+                              counted(result.steps.runs(), "run"), human_seconds(result.steps.seconds()),
+                              human_seconds(result.steps.seconds_between())));
     console.print(result.steps.text(static_cast<size_t>(shown_steps_), result.ceiling));
     if (const auto left = static_cast<int64_t>(result.steps.size()) - shown_steps_; left > 0)
       console.print(fmt::format("  and {} more (--steps N shows more)\n", left));
@@ -235,6 +238,7 @@ class Perf final : public Command {
     if (result.comparison) entry.set("engines", result.comparison->json());
     if (!trace_.empty()) entry.set("trace", trace_);
     entry.set("profiled_runs", result.steps.runs());
+    entry.set("seconds_between_steps", result.steps.seconds_between());
     entry.set("steps", result.steps.json(result.ceiling));
     return entry;
   }

@@ -79,6 +79,7 @@ def test_counts_what_steps_compute_and_move(tenon, tmp_path):
     assert product["bytes"] == 4 * (5 * 3 + 3 * 16 + 5 * 4), "the weight is packed in panels of 16 columns"
     least = max(product["flops"] / machine["flops_per_second"], product["bytes"] / machine["bytes_per_second"])
     assert np.isclose(product["share_of_peak"], least / product["seconds"])
+    assert document["seconds_between_steps"] >= 0
     assert document["work"]["flops"] == sum(step["flops"] for step in document["steps"])
 
 

@@ -56,8 +56,9 @@ Json step_json(const StepTotal& step, double total, const Ceiling& ceiling) {
 
 }  // namespace
 
-void StepTotals::add_run(const Json& profile) {
+void StepTotals::add_run(const Json& profile, double seconds) {
   ++runs_;
+  run_seconds_ += seconds;
   for (const Json& step : profile.items()) {
     const std::tuple key(step["name"].text(), step["kernel"].text(), step["depth"].integer());
     const auto [found, is_new] = places_.emplace(key, steps_.size());
@@ -79,6 +80,7 @@ void StepTotals::finish() {
     for (double* sum : {&step.seconds, &step.calls, &step.flops, &step.bytes}) *sum /= static_cast<double>(runs_);
     if (step.depth == 0) seconds_ += step.seconds;
   }
+  run_seconds_ /= static_cast<double>(runs_);
   std::ranges::stable_sort(steps_, std::greater(), &StepTotal::seconds);
   places_.clear();
 }

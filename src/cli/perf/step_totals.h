@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <span>
 #include <string>
@@ -24,8 +25,8 @@ struct StepTotal {
 // The steps of profiled runs, summed up by name.
 class StepTotals {
  public:
-  // The document of tenon::Run::profile_json.
-  void add_run(const Json& profile);
+  // The document of tenon::Run::profile_json, and how long the run took.
+  void add_run(const Json& profile, double seconds);
   // After the last run: means, the slowest step first.
   void finish();
 
@@ -34,6 +35,8 @@ class StepTotals {
   size_t size() const { return steps_.size(); }
   // Of the steps outside of sub-graphs, per run.
   double seconds() const { return seconds_; }
+  // What a run takes besides: memory, inputs and outputs, and the profile itself.
+  double seconds_between() const { return std::max(0.0, run_seconds_ - seconds_); }
   // What a run computes and moves; what nobody can tell is left out. Bodies run inside of the steps that have them.
   double flops() const;
   double bytes() const;
@@ -45,7 +48,7 @@ class StepTotals {
   std::vector<StepTotal> steps_;
   std::map<std::tuple<std::string, std::string, int64_t>, size_t> places_;  // names of nodes need not be unique
   int64_t runs_ = 0;
-  double seconds_ = 0;
+  double seconds_ = 0, run_seconds_ = 0;
 };
 
 }  // namespace cli
