@@ -47,6 +47,12 @@ class Context {
     handle_.reset(context);
   }
   int threads() const { return tn_context_threads(get()); }
+  // What the machine does at most with them; see tn_machine_speed_json.
+  std::string machine_speed_json() const {
+    char* text = nullptr;
+    detail::check(tn_machine_speed_json(get(), &text));
+    return detail::take_text(text);
+  }
   tn_context* get() const { return handle_.get(); }
 
  private:

@@ -49,6 +49,10 @@ typedef struct tn_build tn_build;
 TN_API const char* tn_version(void);
 /* Version, CPU features, threads and quota, providers: one JSON object. Release with tn_string_release. */
 TN_API tn_status* tn_system_json(char** json);
+/* Measures what this machine does at most with the threads and the instruction set of a context (NULL: the default
+ * one): {threads, cpu_isa, flops_per_second, bytes_per_second}, of multiply-adds on float32 (two operations each), and
+ * of a copy outside the caches (read and written). Takes about a tenth of a second. Release with tn_string_release. */
+TN_API tn_status* tn_machine_speed_json(tn_context* context, char** json);
 TN_API void tn_string_release(char* text);
 
 /* ---- Messages, temporary files and child processes ---- */
@@ -630,8 +634,10 @@ TN_API void tn_run_follow(tn_run* run, const tn_run* leader);
 TN_API void tn_run_ask(tn_run* run, int (*must_stop)(void* user), void* user);
 /* Records the time of every step of the next run. */
 TN_API void tn_run_enable_profile(tn_run* run, int enable);
-/* The steps of the last profiled run: a JSON array of {name, kernel, variant, depth, start_us, duration_us}; depth is
- * the number of enclosing sub-graphs. */
+/* The steps of the last profiled run: a JSON array of {name, kernel, variant, depth, start_us, duration_us, flops,
+ * bytes, dims}; depth is the number of enclosing sub-graphs. flops and bytes are what the step has to compute and to
+ * move at least: operations on single numbers, null where that is not known, and the size of what it reads and writes.
+ * dims are those of its first output. */
 TN_API tn_status* tn_run_profile_json(const tn_run* run, char** json);
 
 /* Runs the model.

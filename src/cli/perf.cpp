@@ -1,201 +1,268 @@
-// tenon perf: how fast a model runs, and which of its steps take the time.
+// tenon perf: how fast a model runs, which of its steps take the time, and how long other engines take.
 #include <fmt/format.h>
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <cmath>
-#include <map>
-#include <numeric>
+#include <filesystem>
+#include <optional>
 
+#include "cli/artifacts.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/loaded_session.h"
 #include "cli/models.h"
+#include "cli/output_file.h"
+#include "cli/perf/comparison.h"
+#include "cli/perf/step_totals.h"
+#include "cli/source_model.h"
 #include "cli/stopwatch.h"
 #include "cli/text.h"
+#include "cli/trace.h"
 
 namespace cli {
 
 namespace {
 
-// The time that this share of the runs does not exceed. `sorted` is not empty.
-double percentile(const std::vector<double>& sorted, double share) {
-  return sorted[static_cast<size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)))];
+int64_t peak_of_process() {
+  rusage usage{};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss * int64_t{1024} : 0;
 }
 
-// All runs of one step in a run of the model, or of the steps of a sub-graph that ran several times.
-struct StepTotal {
-  std::string name, kernel, variant;
-  int64_t depth = 0;
-  int64_t calls = 0;
-  double seconds = 0;
-};
-
-// What was measured.
-struct Timing {
-  std::vector<double> runs;  // seconds, sorted
-  std::vector<StepTotal> steps;
-  int64_t profiled_runs = 0;
-  double total = 0;  // of all steps outside of sub-graphs, per run
-
-  double mean() const { return std::accumulate(runs.begin(), runs.end(), 0.0) / static_cast<double>(runs.size()); }
-};
+// "a,b" as words.
+std::vector<std::string> words_of(const std::string& list) {
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin <= list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    words.push_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
 
 class Perf final : public Command {
  public:
   void declare(Arguments& arguments) override {
     arguments.positional("model", path_, "an ONNX model or a compiled model");
-    arguments.number("--duration", duration_, "seconds to measure (default: 2)");
-    arguments.integer("--iterations", iterations_, 1, 1'000'000'000,
+    arguments.number("--duration", limits_.seconds, "seconds to measure, for each engine (default: 2)");
+    arguments.integer("--iterations", limits_.iterations, 1, 1'000'000'000,
                       "number of runs to measure, however long they take");
     arguments.integer("--warmup", warmup_, 0, 1'000'000'000,
                       "runs before the measurement (default: as many as fit into a tenth of the duration)");
     arguments.integer("--steps", shown_steps_, 0, 1'000'000, "number of steps to show (default: 20)");
     arguments.excludes("--iterations", "--duration");
+    arguments.text("--compare", compared_, "ENGINES",
+                   "run the model with other engines in turn, compare their outputs and their times: ort, openvino or "
+                   "ort,openvino, from the Python packages of python3");
+    arguments.text("--source", source_, "FILE",
+                   "with --compare, the model that a compiled model was made from (default: found beside it by name "
+                   "and hash)");
+    arguments.needs("--source", "--compare");
+    arguments.text("--trace", trace_, "FILE.json", "write the steps of a run, in the format of trace viewers");
+    arguments.flag("--overwrite", overwrite_, "let --trace replace an existing file");
+    arguments.needs("--overwrite", "--trace");
     inputs_.make_up_missing();
     inputs_.declare(arguments);
   }
 
   Exit execute(Console& console) override {
+    const std::vector<std::string> engines = peer_engines();
+    const OutputFile trace("--trace", trace_);
     const LoadedSession loaded(path_, inputs_, console);
-    const tenon::Session& session = loaded.session;
+    check_trace(trace);
 
-    console.progress("measuring " + path_);
-    const Timing timing = measure(session, loaded.inputs);
+    warm_up(loaded);
+    std::unique_ptr<Comparison> comparison;
+    if (!engines.empty()) comparison = compare(engines, loaded, console);
+    if (!comparison) measure(loaded, console);
+    const RunTimes& times = comparison ? comparison->own_times() : times_;
+    const StepTotals steps = profile(loaded, times, trace);
+    const Ceiling ceiling(Json::parse(loaded.context.machine_speed_json()));
     console.end_progress();
-    const tenon::Session::Memory memory = session.memory();
+    const Result result{loaded, times, steps, ceiling, comparison.get()};
     if (console.is_json())
-      console.print_document(document(timing, memory, loaded.context.threads()));
+      console.print_document(document(result));
     else
-      show(timing, memory, loaded.context.threads(), console);
-    return kDone;
+      show(result, console);
+    return comparison && !comparison->agrees() ? kFailed : kDone;
   }
 
  private:
-  Timing measure(const tenon::Session& session, const std::vector<tenon::Value>& inputs) const {
-    const auto run = [&](tenon::Run* how) { refusing(kCannotRun, path_, [&] { return session.run(inputs, how); }); };
-    for (const Stopwatch watch; warmup_ < 0 && watch.seconds() < duration_ / 10;) run(nullptr);
-    for (int64_t i = 0; i < std::max<int64_t>(warmup_, 1); ++i) run(nullptr);
+  struct Result {
+    const LoadedSession& loaded;
+    const RunTimes& times;
+    const StepTotals& steps;
+    const Ceiling& ceiling;
+    const Comparison* comparison;
 
-    Timing timing;
+    double share_of_peak() const { return ceiling.share(steps.flops(), 0, times.at(0.5)); }
+  };
+
+  std::vector<std::string> peer_engines() const {
+    std::vector<std::string> engines;
+    if (compared_.empty()) return engines;
+    for (const std::string& word : words_of(compared_)) {
+      engines.push_back(Peer::engine_of(word));
+      if (engines.back().empty())
+        throw Failure(kUsage, fmt::format("--compare: there is no engine '{}'{}; choose from: ort, openvino", word,
+                                          suggestion(word, {"ort", "openvino"})));
+      if (std::ranges::count(engines, engines.back()) > 1)
+        throw Failure(kUsage, fmt::format("--compare: '{}' is named twice", word));
+    }
+    return engines;
+  }
+
+  void check_trace(const OutputFile& trace) const {
+    if (!trace.wanted()) return;
+    std::vector<std::string> read = inputs_.files();
+    read.push_back(path_);
+    if (!source_.empty()) read.push_back(source_);
+    trace.check(overwrite_, read);
+  }
+
+  std::vector<tenon::Value> run(const LoadedSession& loaded, tenon::Run* how = nullptr) const {
+    return refusing(kCannotRun, path_, [&] { return loaded.session.run(loaded.inputs, how); });
+  }
+
+  void warm_up(const LoadedSession& loaded) const {
+    for (const Stopwatch watch; warmup_ < 0 && watch.seconds() < limits_.seconds / 10;) run(loaded);
+    for (int64_t i = 0; i < std::max<int64_t>(warmup_, 1); ++i) run(loaded);
+  }
+
+  void measure(const LoadedSession& loaded, const Console& console) {
+    console.progress("measuring " + path_);
     const Stopwatch watch;
     const auto is_done = [&] {
-      const auto count = static_cast<int64_t>(timing.runs.size());
-      return iterations_ > 0 ? count >= iterations_ : count > 0 && watch.seconds() >= duration_;
+      const auto count = static_cast<int64_t>(times_.size());
+      return limits_.iterations > 0 ? count >= limits_.iterations : count > 0 && watch.seconds() >= limits_.seconds;
     };
     while (!is_done()) {
       const Stopwatch one;
-      run(nullptr);
-      timing.runs.push_back(one.seconds());
+      run(loaded);
+      times_.add(one.seconds());
     }
-    std::ranges::sort(timing.runs);
-    // Looking at every step takes time of its own, so these are other runs.
-    timing.profiled_runs = std::clamp<int64_t>(static_cast<int64_t>(duration_ / 4 / timing.mean()), 1, 100);
+  }
+
+  std::unique_ptr<Comparison> compare(const std::vector<std::string>& engines, const LoadedSession& loaded,
+                                      const Console& console) const {
+    const bool is_compiled = refusing(kCannotLoad, path_, [&] { return tenon::is_context_file(path_); });
+    if (!is_compiled && !source_.empty())
+      throw Failure(kUsage, "--source is for compiled models; other engines run this model itself");
+    const std::string source = is_compiled ? source_path() : path_;
+    std::optional<tenon::Model> made_from;
+    if (is_compiled) made_from = load_model(source, {}, console);
+    const tenon::Model& model = made_from ? *made_from : loaded.model;
+    auto comparison = refusing(kCannotRun, path_, [&] {
+      return std::make_unique<Comparison>(
+          engines, Comparison::Subject{model, source, loaded.session, loaded.context, loaded.inputs}, console);
+    });
+    console.progress("measuring " + path_);
+    comparison->measure(limits_);
+    return comparison;
+  }
+
+  // What a compiled model was made from.
+  std::string source_path() const {
+    const Json described = Json::parse(open_group(group_of_file(path_)).describe());
+    const Json& model = described["models"].items()[0];
+    if (!source_.empty()) {
+      const std::string reason = why_not_source(model, source_);
+      if (!reason.empty()) throw Failure(kCannotLoad, fmt::format("{}: --source: {}", path_, reason));
+      return source_;
+    }
+    std::string reason;
+    const std::string folder = std::filesystem::path(path_).parent_path().string();
+    std::string found = find_source(model, {folder}, "name it with --source", reason);
+    if (found.empty())
+      throw Failure(kCannotLoad,
+                    fmt::format("{}: other engines run the model that it was compiled from: {}", path_, reason));
+    return found;
+  }
+
+  // Looking at every step takes time of its own, so these are other runs.
+  StepTotals profile(const LoadedSession& loaded, const RunTimes& times, const OutputFile& trace) const {
+    const auto wanted = static_cast<int64_t>(limits_.seconds / 4 / times.mean());
+    StepTotals steps;
     tenon::Run profiled;
     profiled.enable_profile();
-    for (int64_t i = 0; i < timing.profiled_runs; ++i) {
-      run(&profiled);
-      add_steps(Json::parse(profiled.profile_json()), timing);
+    Json last;
+    for (int64_t i = 0; i < std::clamp<int64_t>(wanted, 1, 100); ++i) {
+      const Stopwatch watch;
+      run(loaded, &profiled);
+      const double seconds = watch.seconds();
+      last = Json::parse(profiled.profile_json());
+      steps.add_run(last, seconds);
     }
-    for (StepTotal& step : timing.steps) {
-      step.seconds /= static_cast<double>(timing.profiled_runs);
-      step.calls /= timing.profiled_runs;
-      if (step.depth == 0) timing.total += step.seconds;
-    }
-    std::ranges::stable_sort(timing.steps, std::greater(), &StepTotal::seconds);
-    return timing;
+    steps.finish();
+    if (trace.wanted()) trace.write(trace_of(last));
+    return steps;
   }
 
-  static void add_steps(const Json& steps, Timing& timing) {
-    // A step that runs again is in a sub-graph; names of nodes need not be unique.
-    std::map<std::tuple<std::string, std::string, int64_t>, size_t> seen;
-    for (size_t i = 0; i < timing.steps.size(); ++i)
-      seen.emplace(std::tuple(timing.steps[i].name, timing.steps[i].kernel, timing.steps[i].depth), i);
-    for (const Json& step : steps.items()) {
-      const std::tuple key(step["name"].text(), step["kernel"].text(), step["depth"].integer());
-      const auto [found, is_new] = seen.emplace(key, timing.steps.size());
-      if (is_new)
-        timing.steps.push_back({std::get<0>(key), std::get<1>(key), step["variant"].text(), std::get<2>(key)});
-      StepTotal& total = timing.steps[found->second];
-      total.seconds += step["duration_us"].number() * 1e-6;
-      ++total.calls;
-    }
-  }
-
-  static int64_t peak_of_process() {
-    rusage usage{};
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss * int64_t{1024} : 0;
-  }
-
-  static std::string kernel_text(const StepTotal& step) {
-    return step.variant.empty() || step.variant == "plain" ? step.kernel
-                                                           : fmt::format("{} ({})", step.kernel, step.variant);
-  }
-
-  void show(const Timing& timing, const tenon::Session::Memory& memory, int threads, Console& console) const {
-    const auto at = [&](double share) { return human_seconds(percentile(timing.runs, share)); };
-    console.print(fmt::format("{}: {} on {}\n", path_, counted(static_cast<int64_t>(timing.runs.size()), "run"),
-                              counted(threads, "thread")));
+  void show(const Result& result, Console& console) const {
+    const RunTimes& times = result.times;
+    const auto at = [&](double share) { return human_seconds(times.at(share)); };
+    console.print(fmt::format("{}: {} on {}\n", path_, counted(static_cast<int64_t>(times.size()), "run"),
+                              counted(result.loaded.context.threads(), "thread")));
     console.print(fmt::format("  latency     min {}, p50 {}, p90 {}, p99 {}, max {}\n", at(0), at(0.5), at(0.9),
                               at(0.99), at(1)));
-    console.print(fmt::format("  throughput  {:.1f} runs per second\n", 1 / timing.mean()));
+    console.print(fmt::format("  throughput  {:.1f} runs per second\n", 1 / times.mean()));
+    console.print(fmt::format("  arithmetic  {:.3g} GFLOP in a run, {:.1f} % of what this machine computes at most\n",
+                              result.steps.flops() * 1e-9, 100 * result.share_of_peak()));
+    console.print(fmt::format("  machine     {:.1f} GFLOP/s ({}), {:.1f} GB/s outside of caches\n",
+                              result.ceiling.flops() * 1e-9, result.ceiling.json()["cpu_isa"].text(),
+                              result.ceiling.bytes() * 1e-9));
     console.print(fmt::format("  memory      {} for the values of a run, {} peak of the process\n",
-                              human_bytes(memory.peak), human_bytes(peak_of_process())));
-    if (timing.steps.empty() || shown_steps_ == 0) return;
-    console.print(
-        fmt::format("\n"
-                    "Steps (mean of {}, {} in total):\n",
-                    counted(timing.profiled_runs, "run"), human_seconds(timing.total)));
-    Table table({">time", ">share", ">calls", "kernel", "node"});
-    for (size_t i = 0; i < std::min(timing.steps.size(), static_cast<size_t>(shown_steps_)); ++i) {
-      const StepTotal& step = timing.steps[i];
-      table.add({human_seconds(step.seconds), fmt::format("{:.1f} %", 100 * step.seconds / timing.total),
-                 std::to_string(step.calls), kernel_text(step), step.name});
-    }
-    console.print(table.text());
-    if (const size_t left = timing.steps.size(); left > static_cast<size_t>(shown_steps_))
-      console.print(fmt::format("  and {} more (--steps N shows more)\n", left - static_cast<size_t>(shown_steps_)));
+                              human_bytes(result.loaded.session.memory().peak), human_bytes(peak_of_process())));
+    if (result.comparison) console.print("\nEngines, in turns:\n" + result.comparison->text());
+    show_steps(result, console);
   }
 
-  Json document(const Timing& timing, const tenon::Session::Memory& memory, int threads) const {
-    Json steps(Json::Array{});
-    for (const StepTotal& step : timing.steps)
-      steps.push(Json::Object{{"name", step.name},
-                              {"kernel", step.kernel},
-                              {"variant", step.variant},
-                              {"depth", step.depth},
-                              {"calls", step.calls},
-                              {"seconds", step.seconds},
-                              {"share", timing.total > 0 ? step.seconds / timing.total : 0.0}});
-    const auto at = [&](double share) { return percentile(timing.runs, share); };
-    return Json::Object{{"model", path_},
-                        {"threads", threads},
-                        {"runs", static_cast<int64_t>(timing.runs.size())},
-                        {"seconds", Json::Object{{"min", at(0)},
-                                                 {"p50", at(0.5)},
-                                                 {"p90", at(0.9)},
-                                                 {"p99", at(0.99)},
-                                                 {"max", at(1)},
-                                                 {"mean", timing.mean()}}},
-                        {"runs_per_second", 1 / timing.mean()},
-                        {"memory", Json::Object{{"run_peak", memory.peak}, {"process_peak", peak_of_process()}}},
-                        {"profiled_runs", timing.profiled_runs},
-                        {"steps", std::move(steps)}};
+  void show_steps(const Result& result, Console& console) const {
+    if (result.steps.empty() || shown_steps_ == 0) return;
+    console.print(fmt::format("\nSteps (mean of {}, {} in total, {} between them):\n",
+                              counted(result.steps.runs(), "run"), human_seconds(result.steps.seconds()),
+                              human_seconds(result.steps.seconds_between())));
+    console.print(result.steps.text(static_cast<size_t>(shown_steps_), result.ceiling));
+    if (const auto left = static_cast<int64_t>(result.steps.size()) - shown_steps_; left > 0)
+      console.print(fmt::format("  and {} more (--steps N shows more)\n", left));
   }
 
-  std::string path_;
-  double duration_ = 2;
-  int64_t iterations_ = 0, warmup_ = -1, shown_steps_ = 20;
+  Json document(const Result& result) const {
+    const tenon::Session::Memory memory = result.loaded.session.memory();
+    Json entry = Json::Object{{"model", path_},
+                              {"threads", result.loaded.context.threads()},
+                              {"runs", static_cast<int64_t>(result.times.size())},
+                              {"seconds", result.times.json()},
+                              {"runs_per_second", 1 / result.times.mean()},
+                              {"machine", result.ceiling.json()},
+                              {"work", Json::Object{{"flops", result.steps.flops()},
+                                                    {"bytes", result.steps.bytes()},
+                                                    {"share_of_peak", result.share_of_peak()}}},
+                              {"memory", Json::Object{{"run_peak", memory.peak}, {"process_peak", peak_of_process()}}}};
+    if (result.comparison) entry.set("engines", result.comparison->json());
+    if (!trace_.empty()) entry.set("trace", trace_);
+    entry.set("profiled_runs", result.steps.runs());
+    entry.set("seconds_between_steps", result.steps.seconds_between());
+    entry.set("steps", result.steps.json(result.ceiling));
+    return entry;
+  }
+
+  std::string path_, compared_, source_, trace_;
+  TurnLimits limits_;
+  int64_t warmup_ = -1, shown_steps_ = 20;
+  bool overwrite_ = false;
+  RunTimes times_;
   InputFlags inputs_;
 };
 
 }  // namespace
 
 CommandInfo perf_command() {
-  return {"perf", "Measure how fast a model runs and where the time goes.",
+  return {"perf", "Measure how fast a model runs, where the time goes, and how long other engines take.",
           "  tenon perf model.onnx                               two seconds of runs on random inputs\n"
           "  tenon perf model.onnx --dim batch=8 --threads 1\n"
           "  tenon perf model_ctx.onnx --iterations 100 --steps 50\n"
+          "  tenon perf model.onnx --compare ort,openvino        other engines in turn with Tenon\n"
+          "  tenon perf model.onnx --trace steps.json\n"
           "  tenon perf model.onnx --inputs in.npz --format json\n",
           []() -> std::unique_ptr<Command> { return std::make_unique<Perf>(); }};
 }

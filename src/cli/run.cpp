@@ -9,6 +9,7 @@
 #include "cli/output_file.h"
 #include "cli/stopwatch.h"
 #include "cli/text.h"
+#include "cli/trace.h"
 #include "cli/value_text.h"
 
 namespace cli {
@@ -48,28 +49,13 @@ class Run final : public Command {
     console.end_progress();
     const double seconds = watch.seconds();
 
-    if (profile.wanted()) profile.write(trace(run));
+    if (profile.wanted()) profile.write(trace_of(Json::parse(run.profile_json())));
     if (output.wanted()) write_arrays(session, outputs, console);
     show(session, outputs, seconds, console);
     return kDone;
   }
 
  private:
-  // Steps as "complete" events of the trace event format.
-  static std::string trace(const tenon::Run& run) {
-    Json events(Json::Array{});
-    const Json steps = Json::parse(run.profile_json());
-    for (const Json& step : steps.items())
-      events.push(Json::Object{{"name", step["name"]},
-                               {"cat", step["kernel"]},
-                               {"ph", "X"},
-                               {"ts", step["start_us"]},
-                               {"dur", step["duration_us"]},
-                               {"pid", 1},
-                               {"tid", 1}});
-    return Json(Json::Object{{"displayTimeUnit", "ms"}, {"traceEvents", std::move(events)}}).dump() + "\n";
-  }
-
   // The tensors in a value: itself, the items of a sequence as NAME/0, ..., a map as NAME/keys and NAME/values.
   static void add_arrays(const std::string& name, const tenon::Value& value, const Console& console,
                          std::vector<std::pair<std::string, tenon::Value>>& arrays) {

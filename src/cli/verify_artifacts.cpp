@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 
 #include "cli/artifacts.h"
@@ -14,36 +13,13 @@
 #include "cli/failure.h"
 #include "cli/interrupted.h"
 #include "cli/models.h"
+#include "cli/source_model.h"
 #include "cli/text.h"
 #include "cli/trial_inputs.h"
 
 namespace cli {
 
 namespace {
-
-std::string in_folder(const std::string& folder, const std::string& name) {
-  return folder.empty() ? name : folder + "/" + name;
-}
-
-// The file that a model was made from, by name and hash; "" and the reason when it is not found.
-std::string find_source(const Json& model, const std::vector<std::string>& folders, std::string& reason) {
-  const std::string& name = model["source_file"].text();
-  reason = fmt::format("'{}' was not found; name its folder with --source-dir", name);
-  if (name.empty()) reason = "the model was loaded from memory, not from a file";
-  for (const std::string& folder : folders) {
-    const std::string path = in_folder(folder, name);
-    std::error_code ignored;
-    if (name.empty() || !std::filesystem::is_regular_file(path, ignored)) continue;
-    try {
-      const Json described = Json::parse(tenon::Model::load(path).describe("content"));
-      if (described["content"].text() == model["source_content"].text()) return path;
-      reason = fmt::format("'{}' has changed since the model was compiled", path);
-    } catch (const tenon::Error& error) {
-      reason = error.what();
-    }
-  }
-  return "";
-}
 
 // Inputs of the source model that the compiled one does not have, because they became weights.
 std::vector<std::string> frozen_inputs(const std::string& source, const std::string& context) {
@@ -106,7 +82,7 @@ class GroupCheck {
     if (model["made_from"].text().find_first_not_of('0') == std::string::npos)
       return not_compared("its weights were set after it was compiled, so there is no model to compare it with");
     std::string reason;
-    const std::string source = find_source(model, folders_, reason);
+    const std::string source = find_source(model, folders_, "name its folder with --source-dir", reason);
     if (source.empty()) return not_compared(reason);
     console_.progress(fmt::format("comparing {} with {}", path, source));
     Json entry = Json::Object{{"model", model["name"]}, {"source", source}};

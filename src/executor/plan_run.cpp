@@ -357,13 +357,23 @@ Status PlanRun::run_step(BoundSegment& segment, size_t i) {
       TN_RETURN_IF_ERROR(run_general(segment, i));
       break;
   }
+  if (state_->profile) add_to_profile(segment, i, start, now_ns());
   for (PlanValueId v : placed.dead) drop(v);
-  if (state_->profile) {
-    const Step& step = plan_.steps[step_];
-    state_->profile->push_back({step.origin, step.family, placed.kernel.variant->name, state_->depth,
-                                start - state_->profile_origin_ns, now_ns() - start});
-  }
   return {};
+}
+
+void PlanRun::add_to_profile(BoundSegment& segment, size_t i, int64_t start, int64_t end) {
+  const PlacedStep& placed = segment.recipe->steps[i];
+  const Step& step = plan_.steps[step_];
+  StepTime time{step.origin, step.family, placed.kernel.variant->name, state_->depth, start - state_->profile_origin_ns,
+                end - start};
+  if (placed.kind == PlacedStep::Kind::Nothing) time.work.flops = 0;
+  if (placed.kind == PlacedStep::Kind::Plain) {
+    const StepSpans spans = segment.spans(i);
+    time.work = work_of(step.op, step.params, spans.inputs, spans.outputs);
+    time.dims.assign(spans.outputs[0].dims.begin(), spans.outputs[0].dims.end());
+  }
+  state_->profile->push_back(std::move(time));
 }
 
 void PlanRun::drop(PlanValueId v) {

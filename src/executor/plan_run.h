@@ -61,6 +61,7 @@ class PlanRun {
   Status run_segment(BoundSegment& segment);
   Status run_step(BoundSegment& segment, size_t i);
   Status run_general(BoundSegment& segment, size_t i);
+  void add_to_profile(BoundSegment& segment, size_t i, int64_t start, int64_t end);
   void drop(PlanValueId v);
   Status collect_outputs(std::span<Value> results);
   Result<Value> output_value(size_t index);

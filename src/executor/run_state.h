@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "executor/arena_pool.h"
 #include "executor/limits.h"
+#include "ops/work.h"
 #include "tensor/tensor.h"
 
 namespace tenon {
@@ -22,6 +23,8 @@ struct StepTime {
   int depth = 0;  // of sub-graphs around it
   int64_t start_ns = 0;
   int64_t duration_ns = 0;
+  Work work{};
+  std::vector<int64_t> dims{};  // of the first output, where binding knows them
 };
 
 // Asked now and then by the thread that runs; what is not 0 stops the run.

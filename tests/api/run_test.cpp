@@ -10,6 +10,7 @@
 
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -123,10 +124,17 @@ TEST_F(Runs, Profile) {
   const std::string profile = run.profile_json();
   EXPECT_LT(profile.find("multiply"), profile.find("shift"));
   EXPECT_LT(profile.find("shift"), profile.find("cut"));
-  EXPECT_THAT(profile, HasSubstr("\"duration_us\""));
+  EXPECT_THAT(profile, AllOf(HasSubstr("\"duration_us\""), HasSubstr("\"bytes\"")));
   run.enable_profile(false);
   session.run({ones(1)}, &run);
   EXPECT_EQ(run.profile_json(), profile) << "it is that of the last profiled run";
+}
+
+TEST(MachineSpeed, IsThatOfTheContext) {
+  const std::string speed = tenon::Context({{"threads", "1"}}).machine_speed_json();
+  EXPECT_THAT(speed, AllOf(HasSubstr("\"threads\": 1"), HasSubstr("\"cpu_isa\"")));
+  EXPECT_THAT(speed, AllOf(HasSubstr("\"flops_per_second\""), HasSubstr("\"bytes_per_second\"")));
+  EXPECT_EQ(code_of([] { tenon::detail::check(tn_machine_speed_json(nullptr, nullptr)); }), TN_INVALID_ARGUMENT);
 }
 
 TEST_F(Runs, MemoryLimit) {

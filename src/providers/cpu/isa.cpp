@@ -19,7 +19,11 @@ constexpr IsaTarget kIsas[] = {{Isa::Avx512, "avx512", HWY_AVX3},   {Isa::Avx2, 
                                {Isa::Sse4, "sse4", HWY_SSE4},       {Isa::Neon, "neon", HWY_NEON},
                                {Isa::Scalar, "scalar", HWY_EMU128}, {Isa::Scalar, "scalar", HWY_SCALAR}};
 
-int64_t usable_targets() { return (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS; }
+// Asked once: a virtual machine answers each question about the CPU in a tenth of a millisecond.
+int64_t usable_targets() {
+  static const int64_t targets = (hwy::SupportedTargets() | HWY_STATIC_TARGET) & HWY_TARGETS;
+  return targets;
+}
 
 }  // namespace
 

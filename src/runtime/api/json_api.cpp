@@ -7,7 +7,7 @@
 
 #include "base/cpu.h"
 #include "executor/limits.h"
-#include "providers/provider.h"
+#include "providers/machine_speed.h"
 #include "runtime/api/handles.h"
 
 using namespace tenon;
@@ -53,6 +53,21 @@ tn_status* tn_system_json(char** text) {
   });
 }
 
+tn_status* tn_machine_speed_json(tn_context* context, char** text) {
+  return api::guarded([&]() -> Status {
+    if (!text) return invalid_argument("json must not be NULL");
+    const std::shared_ptr<ThreadPool> pool = api::context_pool(context);
+    const Isa isa = api::context_or_default(context).isa;
+    TN_ASSIGN_OR_RETURN(const MachineSpeed speed, measure_machine_speed(pool.get(), isa));
+    const json result = {{"threads", tn_context_threads(context)},
+                         {"cpu_isa", isa_name(isa)},
+                         {"flops_per_second", speed.flops},
+                         {"bytes_per_second", speed.bytes}};
+    *text = api::copy_text(result.dump(2));
+    return {};
+  });
+}
+
 tn_status* tn_run_profile_json(const tn_run* run, char** text) {
   return api::guarded([&]() -> Status {
     if (!run || !text) return invalid_argument("run and json must not be NULL");
@@ -63,7 +78,10 @@ tn_status* tn_run_profile_json(const tn_run* run, char** text) {
                        {"variant", s.variant},
                        {"depth", s.depth},
                        {"start_us", static_cast<double>(s.start_ns) / 1e3},
-                       {"duration_us", static_cast<double>(s.duration_ns) / 1e3}});
+                       {"duration_us", static_cast<double>(s.duration_ns) / 1e3},
+                       {"flops", s.work.flops < 0 ? json() : json(s.work.flops)},
+                       {"bytes", s.work.bytes},
+                       {"dims", s.dims}});
     *text = api::copy_text(steps.dump(2, ' ', false, json::error_handler_t::replace));
     return {};
   });

@@ -1,0 +1,8 @@
+#pragma once
+
+namespace cli {
+
+// The text of peer.py.
+extern const char* const kPeerScript;
+
+}  // namespace cli
