@@ -13,7 +13,7 @@ namespace {
 // The gates of so many steps of a strip stay in a second-level cache.
 constexpr int64_t kBlockFloats = 1 << 16;
 // Multiplications of a layer from which on threads share it: waking them takes longer than fewer of them.
-constexpr int64_t kSharedLayer = 1 << 19;
+constexpr double kSharedLayer = 1 << 19;
 // Fewer rows of a product would read its weights too often.
 constexpr int64_t kLeastBlockRows = 32;
 
@@ -65,9 +65,9 @@ Result<KernelState> bind_recurrent(const BindRequest& request) {
   const int64_t sequences = std::clamp<int64_t>(batch, 1, kStripSequences);
   plan->block_floats = block_floats(*plan, std::max<int64_t>(1, steps), sequences);
   const int64_t bytes = plan->strip_floats(sequences) * int64_t{sizeof(float)};
-  const int64_t chunks =
-      std::max(plan->directions * strip_count(batch), RecurrentPlan::blocks_of(plan->gates * plan->panels()));
-  return KernelState{std::move(plan), bytes, chunks};
+  // Threads that share a strip work in the memory of the one that runs it.
+  const int64_t strips = plan->directions * strip_count(batch);
+  return KernelState{std::move(plan), bytes, strips};
 }
 
 RecurrentTensors tensors_of(const KernelContext& c, bool batch_first) {
@@ -92,16 +92,16 @@ RecurrentTensors tensors_of(const KernelContext& c, bool batch_first) {
 
 Status run_recurrent(KernelContext& c) {
   const auto& plan = c.state<RecurrentPlan>();
-  const RecurrentTensors tensors = tensors_of(c, plan.layer.common.layout == 1);
+  const RecurrentTensors tensors = tensors_of(c, plan.is_batch_first());
   TN_RETURN_IF_ERROR(check_sequence_lengths(c, 4, tensors.steps));
   const int64_t strips = strip_count(tensors.batch), chunks = plan.directions * strips;
-  const int64_t work =
-      plan.directions * tensors.batch * tensors.steps * plan.gates * plan.padded() * (tensors.inputs + plan.hidden);
+  const double work = static_cast<double>(plan.directions * tensors.batch * tensors.steps) *
+                      static_cast<double>(plan.gates * plan.padded() * (tensors.inputs + plan.hidden));
   const bool is_shared = work >= kSharedLayer && c.services().threads() > 1;
   const auto run = [&](int64_t chunk) {
     const int64_t strip = chunk % strips;
     const int64_t first = tensors.batch * strip / strips, end = tensors.batch * (strip + 1) / strips;
-    run_strip(is_shared && chunks == 1 ? &c : nullptr, plan, tensors, chunk / strips, first, end - first,
+    run_strip(is_shared && chunks == 1 ? &c : nullptr, plan, tensors, {chunk / strips, first, end - first},
               c.scratch<float>());
   };
   if (is_shared) {

@@ -5,6 +5,7 @@
 
 #include "base/checked_math.h"
 #include "providers/cpu/panel_product.h"
+#include "providers/cpu/recurrent_states.h"
 
 namespace tenon {
 
@@ -27,94 +28,42 @@ struct StepProduct {
 
 class Strip {
  public:
-  Strip(KernelContext* team, const RecurrentPlan& plan, const RecurrentTensors& tensors, int64_t direction,
-        int64_t first, int64_t count, float* memory)
-      : team_(team), plan_(plan), t_(tensors), direction_(direction), first_(first), count_(count),
-        panels_(plan.panels()), padded_(plan.padded()), row_(plan.gates * padded_),
-        backwards_(direction == 1 || plan.layer.common.direction == "reverse"),
-        batch_first_(plan.layer.common.layout == 1) {
-    const auto take = [&](int64_t floats) {
-      float* const part = memory;
-      memory += floats;
-      return part;
-    };
-    bias_ = take(row_ + padded_);
-    peepholes_ = take(3 * padded_);
-    for (float*& state : states_) state = take(count * padded_);
-    memory_ = take(count * padded_);
-    reset_ = take(count * padded_);
-    block_ = take(plan.block_floats);
-    block_steps_ = std::max<int64_t>(1, plan.block_floats / (count * row_));
-  }
+  Strip(KernelContext* team, const RecurrentPlan& plan, const RecurrentTensors& tensors, const RecurrentStrip& strip,
+        float* memory)
+      : team_(team), plan_(plan), t_(tensors), states_(plan, tensors, strip, memory), direction_(strip.direction),
+        first_(strip.first), count_(strip.count), panels_(plan.panels()), padded_(plan.padded()),
+        row_(plan.gates * padded_), block_(memory), block_steps_(plan.block_floats / (count_ * row_)) {}
 
   void run() {
-    begin();
+    const bool is_backwards = direction_ == 1 || plan_.layer.common.direction == "reverse";
+    states_.begin();
     int64_t longest = 0;
-    for (int64_t n = 0; n < count_; ++n) longest = std::max(longest, t_.length(first_ + n));
+    for (int64_t n = 0; n < count_; ++n) longest = std::max(longest, states_.length(n));
     for (int64_t done = 0; done < longest; done += block_steps_) {
       const int64_t steps = std::min(block_steps_, longest - done);
-      const int64_t time = backwards_ ? longest - done - steps : done;
+      const int64_t time = is_backwards ? longest - done - steps : done;
       multiply_inputs(time, steps);
       for (int64_t i = 0; i < steps; ++i) {
-        const int64_t at = backwards_ ? steps - 1 - i : i;
+        const int64_t at = is_backwards ? steps - 1 - i : i;
         poll_cancelled();
         run_step(time + at, block_ + at * count_ * row_);
       }
     }
-    end();
+    states_.end();
   }
 
  private:
-  // What the weights without a product add to every step, and the first states; all in whole panels.
-  void begin() {
-    const int64_t hidden = plan_.hidden, gates = plan_.gates, linear = plan_.adds_reset() ? gates - 1 : gates;
-    std::fill_n(bias_, row_ + padded_, 0.0f);
-    const float* of_x = t_.bias ? t_.bias + direction_ * 2 * gates * hidden : nullptr;
-    for (int64_t g = 0; of_x && g < gates; ++g)
-      for (int64_t u = 0; u < hidden; ++u) {
-        const float a = of_x[g * hidden + u], b = of_x[(gates + g) * hidden + u];
-        bias_[g * padded_ + u] = g < linear ? a + b : a;
-        if (g >= linear) bias_[row_ + u] = b;
-      }
-    for (int64_t g = 0; t_.peepholes && g < 3; ++g)
-      copy_units(t_.peepholes + (direction_ * 3 + g) * hidden, peepholes_ + g * padded_);
-    for (int64_t n = 0; n < count_; ++n) {
-      copy_units(t_.initial_h ? t_.initial_h + state_offset(n) : nullptr, states_[0] + n * padded_);
-      copy_units(t_.initial_c ? t_.initial_c + state_offset(n) : nullptr, memory_ + n * padded_);
-      copy_units(nullptr, reset_ + n * padded_);
-      for (int64_t t = t_.length(first_ + n); t_.y && t < t_.steps; ++t) std::fill_n(output(t, n), hidden, 0.0f);
-    }
-  }
-
-  // An empty sequence ends with zeros, whatever its initial state.
-  void end() const {
-    const auto bytes = static_cast<size_t>(plan_.hidden) * sizeof(float);
-    for (int64_t n = 0; n < count_; ++n) {
-      const bool empty = t_.length(first_ + n) == 0;
-      const auto put = [&](const float* from, float* to) {
-        if (!to) return;
-        if (empty)
-          std::memset(to + state_offset(n), 0, bytes);
-        else
-          std::memcpy(to + state_offset(n), from + n * padded_, bytes);
-      };
-      put(states_[current_], t_.last_h);
-      put(memory_, t_.last_c);
-    }
-  }
-
   // W x + bias of every gate, for all sequences in some steps.
   void multiply_inputs(int64_t time, int64_t steps) {
-    const int64_t blocks = RecurrentPlan::blocks_of(plan_.gates * panels_);
+    const int64_t panels = plan_.gates * panels_, blocks = block_count(panels);
     const bool is_shared = team_ && steps * count_ * row_ * t_.inputs >= kSharedInputs;
     share(blocks, is_shared, [&](int64_t block) {
-      const int64_t panel = plan_.gates * panels_ * block / blocks;
-      const int64_t panel_end = plan_.gates * panels_ * (block + 1) / blocks;
+      const int64_t panel = panels * block / blocks, panel_end = panels * (block + 1) / blocks;
       for (int64_t i = 0; i < steps * count_; ++i)
-        std::copy(bias_ + panel * kPanelWidth, bias_ + panel_end * kPanelWidth,
+        std::copy(states_.bias() + panel * kPanelWidth, states_.bias() + panel_end * kPanelWidth,
                   block_ + i * row_ + panel * kPanelWidth);
-      const int64_t step_stride = (batch_first_ ? 1 : t_.batch) * t_.inputs;
-      const int64_t row_stride = (batch_first_ ? t_.steps : 1) * t_.inputs;
+      const int64_t step_stride = (plan_.is_batch_first() ? 1 : t_.batch) * t_.inputs;
+      const int64_t row_stride = (plan_.is_batch_first() ? t_.steps : 1) * t_.inputs;
       const float* x = t_.x + time * step_stride + first_ * row_stride;
       // Rows of one product lie at equal distances.
       if (count_ == 1 || step_stride == count_ * row_stride) {
@@ -153,8 +102,9 @@ class Strip {
   // One step; gates hold W x + bias.
   void run_step(int64_t time, float* gates) {
     const int64_t hidden_gate = plan_.gates - 1;
-    const bool second = plan_.multiplies_reset(), linear = plan_.adds_reset();
-    const float* before = states_[current_];
+    const bool second = plan_.multiplies_reset(), linear = plan_.resets_product();
+    const float* before = states_.before();
+    float* reset = states_.reset();
     const CellTable& cells = *plan_.cells[direction_];
     const CellFunction function = plan_.layer.cell == RecurrentCell::RNN    ? cells.rnn
                                   : plan_.layer.cell == RecurrentCell::LSTM ? cells.lstm
@@ -164,18 +114,18 @@ class Strip {
       add_states({before, 0, second || linear ? hidden_gate : plan_.gates, gates, row_}, panel, end);
       if (linear) {
         for (int64_t n = 0; n < count_; ++n)
-          std::copy(bias_ + row_ + panel * kPanelWidth, bias_ + row_ + end * kPanelWidth,
-                    reset_ + n * padded_ + panel * kPanelWidth);
-        add_states({before, hidden_gate, 1, reset_, padded_}, panel, end);
+          std::copy(states_.product_bias() + panel * kPanelWidth, states_.product_bias() + end * kPanelWidth,
+                    reset + n * padded_ + panel * kPanelWidth);
+        add_states({before, hidden_gate, 1, reset, padded_}, panel, end);
       }
       run_cells(function, time, gates, panel, end, !second);
     });
     if (second)
       share_step(1, [&](int64_t panel, int64_t end) {
-        add_states({reset_, hidden_gate, 1, gates + hidden_gate * padded_, row_}, panel, end);
+        add_states({reset, hidden_gate, 1, gates + hidden_gate * padded_, row_}, panel, end);
         run_cells(cells.gru_update, time, gates, panel, end, true);
       });
-    current_ = 1 - current_;
+    states_.next_step();
   }
 
   // Adds R v to the sums of some panels of each gate, a piece of panels at a time.
@@ -208,9 +158,9 @@ class Strip {
     const size_t bytes = static_cast<size_t>(std::min(units, plan_.hidden - unit)) * sizeof(float);
     for (int64_t n = 0; n < count_; ++n) {
       const int64_t at = n * padded_ + unit;
-      const float* before = states_[current_] + at;
-      float* after = states_[1 - current_] + at;
-      if (time >= t_.length(first_ + n)) {
+      const float* before = states_.before() + at;
+      float* after = states_.after() + at;
+      if (time >= states_.length(n)) {
         std::copy_n(before, units, after);
         continue;
       }
@@ -218,11 +168,11 @@ class Strip {
                                              .gate_stride = padded_,
                                              .before = before,
                                              .after = after,
-                                             .memory = memory_ + at,
-                                             .peepholes = t_.peepholes ? peepholes_ + unit : nullptr,
-                                             .reset = reset_ + at,
+                                             .memory = states_.memory() + at,
+                                             .peepholes = states_.peepholes() ? states_.peepholes() + unit : nullptr,
+                                             .reset = states_.reset() + at,
                                              .units = units});
-      if (last && t_.y) std::memcpy(output(time, n) + unit, after, bytes);
+      if (last && t_.y) std::memcpy(states_.output(time, n) + unit, after, bytes);
     }
   }
 
@@ -237,52 +187,28 @@ class Strip {
   template <class F>
   void share_step(int64_t gates, const F& body) const {
     const bool is_shared = team_ && count_ * gates * padded_ * plan_.hidden >= kSharedStep;
-    const int64_t blocks = is_shared ? RecurrentPlan::blocks_of(panels_) : 1;
+    const int64_t blocks = is_shared ? block_count(panels_) : 1;
     share(blocks, is_shared, [&](int64_t block) { body(panels_ * block / blocks, panels_ * (block + 1) / blocks); });
   }
 
-  // Null: zeros.
-  void copy_units(const float* from, float* to) const {
-    std::fill_n(to, padded_, 0.0f);
-    if (from) std::copy_n(from, plan_.hidden, to);
-  }
-  int64_t state_offset(int64_t n) const {
-    const int64_t sequence = first_ + n;
-    return (batch_first_ ? sequence * plan_.directions + direction_ : direction_ * t_.batch + sequence) * plan_.hidden;
-  }
-  float* output(int64_t time, int64_t n) const {
-    const int64_t sequence = first_ + n;
-    return t_.y + (batch_first_ ? (sequence * t_.steps + time) * plan_.directions + direction_
-                                : (time * plan_.directions + direction_) * t_.batch + sequence) *
-                      plan_.hidden;
-  }
+  // Pieces of a product that threads share.
+  static int64_t block_count(int64_t panels) { return ceil_div(panels, kPanelBlock); }
 
   KernelContext* team_;
   const RecurrentPlan& plan_;
   const RecurrentTensors& t_;
-  const int64_t direction_, first_, count_, panels_, padded_;
-  const int64_t row_;  // floats of all gates of a sequence
-  const bool backwards_, batch_first_;
-  float *bias_ = nullptr, *peepholes_ = nullptr, *memory_ = nullptr, *reset_ = nullptr, *block_ = nullptr;
-  float* states_[2] = {};  // of the step before and of the next one
-  int current_ = 0;
-  int64_t block_steps_ = 0;
+  RecurrentStates states_;
+  int64_t direction_, first_, count_, panels_, padded_;
+  int64_t row_;   // floats of all gates of a sequence
+  float* block_;  // gates of some steps
+  int64_t block_steps_;
 };
 
 }  // namespace
 
-int64_t RecurrentPlan::panels() const { return ceil_div(hidden, kPanelWidth); }
-int64_t RecurrentPlan::padded() const { return panels() * kPanelWidth; }
-bool RecurrentPlan::multiplies_reset() const { return layer.cell == RecurrentCell::GRU && !layer.linear_before_reset; }
-bool RecurrentPlan::adds_reset() const { return layer.cell == RecurrentCell::GRU && layer.linear_before_reset; }
-int64_t RecurrentPlan::strip_floats(int64_t sequences) const {
-  return (gates + 4 + 4 * sequences) * padded() + block_floats;
-}
-int64_t RecurrentPlan::blocks_of(int64_t panels) { return ceil_div(panels, kPanelBlock); }
-
-void run_strip(KernelContext* team, const RecurrentPlan& plan, const RecurrentTensors& tensors, int64_t direction,
-               int64_t first, int64_t count, float* memory) {
-  Strip(team, plan, tensors, direction, first, count, memory).run();
+void run_strip(KernelContext* team, const RecurrentPlan& plan, const RecurrentTensors& tensors,
+               const RecurrentStrip& strip, float* memory) {
+  Strip(team, plan, tensors, strip, memory).run();
 }
 
 }  // namespace tenon

@@ -11,8 +11,8 @@ std::string claimed(std::string_view text) {
   auto graph = parse_graph(text);
   EXPECT_TRUE(graph.ok()) << graph.status().to_string();
   ChangeLog log;
-  const std::vector<Rule> products = {claim_matmul(), claim_gemm(), claim_convolution(),
-                                      claim_transposed_convolution(), claim_recurrent()};
+  const std::vector<Rule> products = {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution(),
+                                      claim_recurrent()};
   const std::vector<Rule> merging = {merge_products()};
   for (const auto& rules : {products, merging}) {
     const Status status = rewrite(*graph, rules, log);
