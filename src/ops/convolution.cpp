@@ -160,12 +160,15 @@ Status infer_conv_transpose(InferContext& c) {
                          shape_text(*weight), (*weight)[0].to_string());
   const Dim channels = weight ? (*weight)[1] * Dim(p.group) : c.fresh_symbol();
   TN_RETURN_IF_ERROR(expect_shape(c, 2, "the bias", {channels}));
+  const auto kernel = kernel_extents(weight, p.window.kernel_shape);
+  // A kernel_shape that the weight contradicts is refused whatever the input is.
+  if (!input && weight && kernel) TN_RETURN_IF_ERROR(make_window(p.window, weight->size() - 2, *kernel).status());
   if (!input) {
     c.out(0, c.dtype(0), std::nullopt);
     return {};
   }
   Shape shape{(*input)[0], channels};
-  if (const auto kernel = kernel_extents(weight, p.window.kernel_shape)) {
+  if (kernel) {
     TN_ASSIGN_OR_RETURN(auto window, transposed_window(p, std::span(*input).subspan(2), *kernel));
     shape.insert(shape.end(), window.output.begin(), window.output.end());
   } else {

@@ -112,6 +112,19 @@ TEST(Allocations, NoneInRunsOfPackedConvolutions) {
     EXPECT_EQ(BoundSession(model, {1, 2, 9, 9}, {1, 3, 7, 7}, {{"threads", threads}}).allocations_of_a_run(), 0);
 }
 
+TEST(Allocations, NoneInRunsOfWindows) {
+  std::string kernel = onnx_text::bytes(1, "kernel_shape") + onnx_text::number(20, 7);
+  for (int i = 0; i < 2; ++i) kernel += onnx_text::number(8, 2);
+  const std::string model = chain({{"ConvTranspose", {"x", "w"}, {"c"}, "", "", {}},
+                                   {"MaxPool", {"c"}, {"m"}, "", "", {kernel}},
+                                   {"Resize", {"m", "", "scales"}, {"y"}, "", "", {}}},
+                                  {1, 2, 9, 9}, {1, 3, 18, 18},
+                                  {onnx_text::weight("w", {2, 3, 2, 2}, std::vector<float>(24, 0.5f)),
+                                   onnx_text::weight("scales", {4}, {1, 1, 2, 2})});
+  for (const char* threads : {"1", "2"})
+    EXPECT_EQ(BoundSession(model, {1, 2, 9, 9}, {1, 3, 18, 18}, {{"threads", threads}}).allocations_of_a_run(), 0);
+}
+
 // A shape that was bound before is found again, also after others.
 TEST(Allocations, NoneWhenAShapeComesBack) {
   const tenon::Session session(tenon::Model::from_memory(onnx_text::linear()), {{"threads", "1"}});

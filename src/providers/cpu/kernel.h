@@ -16,6 +16,8 @@ std::span<const Variant> pointwise_variants();
 std::span<const Variant> reorder_variants();
 
 // Ops that run here wherever they stand; what the fast variants refuse goes to the reference's kernel.
+std::span<const Variant> arg_max_variants();
+std::span<const Variant> arg_min_variants();
 std::span<const Variant> average_pool_variants();
 std::span<const Variant> global_average_pool_variants();
 std::span<const Variant> global_lp_pool_variants();
@@ -28,6 +30,7 @@ std::span<const Variant> lp_pool_variants();
 std::span<const Variant> matmul_variants();
 std::span<const Variant> max_pool_variants();
 std::span<const Variant> movement_variants(OpId op);
+std::span<const Variant> pad_variants();
 std::span<const Variant> recurrent_variants(OpId op);
 std::span<const Variant> reduction_variants(OpId op);
 std::span<const Variant> resize_variants();

@@ -21,7 +21,7 @@ struct PoolShape {
   static Result<PoolShape> of(const BindRequest& request, const WindowParams& params);
 };
 
-// Largest elements with the places where they are.
+// Largest elements, with the places where they are if these are wanted.
 Result<KernelState> bind_pool_places(const BindRequest& request);
 Status run_pool_places(KernelContext& c);
 

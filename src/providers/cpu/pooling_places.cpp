@@ -1,4 +1,5 @@
-// The largest element of each window and where it is: the first of equals in the order of the input.
+// The largest element of each window and where it is: the first of equals in the order of the input. Windows of any
+// size cost what they read.
 #include <algorithm>
 #include <cmath>
 
@@ -53,7 +54,7 @@ Largest largest_of(const PoolShape& shape, const float* plane, const WindowPart&
   return best;
 }
 
-// One row of results.
+// One row of results; places may be null.
 void find_row(const PlacesState& state, int64_t row, const float* x, float* y, int64_t* places) {
   const PoolShape& s = state.shape;
   const int64_t slice = row / s.out[1], plane = slice / s.out[0];
@@ -65,7 +66,7 @@ void find_row(const PlacesState& state, int64_t row, const float* x, float* y, i
     const int64_t offset =
         state.column_major ? (at_x * s.in[1] + at_y) * s.in[0] + at_z : (at_z * s.in[1] + at_y) * s.in[2] + at_x;
     y[row * s.out[2] + i] = best.value;
-    places[row * s.out[2] + i] = at_x < 0 ? -1 : plane * s.in_plane() + offset;
+    if (places) places[row * s.out[2] + i] = at_x < 0 ? -1 : plane * s.in_plane() + offset;
   }
 }
 
@@ -88,7 +89,7 @@ Status run_pool_places(KernelContext& c) {
   const auto& state = c.state<PlacesState>();
   const float* x = c.in(0).as<float>().data();
   float* y = c.out(0).as<float>().data();
-  int64_t* places = c.out(1).as<int64_t>().data();
+  int64_t* places = c.wants(1) ? c.out(1).as<int64_t>().data() : nullptr;
   c.parallel_for(state.chunks(), [&](int64_t chunk) {
     const int64_t last = std::min(state.rows(), (chunk + 1) * state.rows_per_chunk);
     for (int64_t row = chunk * state.rows_per_chunk; row < last; ++row) find_row(state, row, x, y, places);

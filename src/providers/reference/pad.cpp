@@ -1,39 +1,12 @@
 #include "ops/pad.h"
 
-#include <algorithm>
-
-#include "base/checked_math.h"
 #include "providers/reference/integers.h"
 #include "providers/reference/kernel.h"
-#include "providers/reference/movement.h"
+#include "providers/reference/pad_axis.h"
 
 namespace tenon {
 
 namespace {
-
-// The data that is left after negative pads have cropped it.
-struct KeptRange {
-  int64_t first, count;
-};
-
-enum class PadMode : uint8_t { Constant, Edge, Wrap, Reflect };
-
-PadMode pad_mode(std::string_view name) {
-  if (name == "constant") return PadMode::Constant;
-  if (name == "edge") return PadMode::Edge;
-  return name == "wrap" ? PadMode::Wrap : PadMode::Reflect;
-}
-
-int64_t source_index(PadMode mode, int64_t at, const KeptRange& kept) {
-  if (at >= 0 && at < kept.count) return kept.first + at;
-  if (mode == PadMode::Constant) return kFill;
-  if (mode == PadMode::Edge) return kept.first + std::clamp<int64_t>(at, 0, kept.count - 1);
-  if (mode == PadMode::Wrap) return kept.first + floor_mod(at, kept.count);
-  // reflect: forth and back without repeating the ends
-  if (kept.count == 1) return kept.first;
-  const int64_t turn = floor_mod(at, 2 * (kept.count - 1));
-  return kept.first + std::min(turn, 2 * (kept.count - 1) - turn);
-}
 
 // One zero (or empty string) of any type.
 struct ZeroElement {
@@ -49,7 +22,7 @@ KernelFunction reference_kernel<OpId::Pad>() {
   return [](KernelContext& c) -> Status {
     const TensorView &in = c.in(0), &out = c.out(0);
     if (out.size() == 0) return {};
-    const PadMode mode = pad_mode(c.params<PadParams>().mode);
+    const std::string& mode = c.params<PadParams>().mode;
     const Scratch<int64_t> pads = integers_of(c.in(1));
     const size_t half = pads.size() / 2;
     std::vector<AxisMap> maps;
@@ -57,14 +30,11 @@ KernelFunction reference_kernel<OpId::Pad>() {
     for (size_t i = 0; i < half; ++i) {
       int64_t axis = c.has(3) ? integer_at(c.in(3), static_cast<int64_t>(i)) : static_cast<int64_t>(i);
       axis += axis < 0 ? in.rank() : 0;
-      const int64_t begin = pads[i], cut_begin = std::min<int64_t>(begin, 0),
-                    cut_end = std::min<int64_t>(pads[half + i], 0);
-      const KeptRange kept{-cut_begin, in.dims[static_cast<size_t>(axis)] + cut_begin + cut_end};
-      const int64_t shift = std::max<int64_t>(begin, 0);
+      const PadAxis padded = PadAxis::of(in.dims[static_cast<size_t>(axis)], pads[i], pads[half + i]);
       AxisMap& map = maps[static_cast<size_t>(axis)];
       for_each_index(static_cast<int64_t>(map.size()), [&](int64_t at) {
         int64_t& from = map[static_cast<size_t>(at)];
-        from = source_index(mode, from - shift, kept);
+        from = padded.source(mode, from);
       });
     }
     const ZeroElement zero;
