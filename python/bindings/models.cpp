@@ -48,6 +48,7 @@ nb::set dim_names(const LoadedModel& loaded) {
 }  // namespace
 
 void bind_models(nb::module_& m) {
+  m.def("capabilities", [] { return tenon::capabilities_json(); });
   nb::class_<LoadedModel>(m, "Model")
       .def_static(
           "load_file",

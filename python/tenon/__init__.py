@@ -46,7 +46,7 @@ from ._info import (
     system,
     unregister_execution_provider_library,
 )
-from ._model import Model
+from ._model import Model, capabilities
 from ._nodes import ModelMetadata, NodeArg, OrtEpAssignedNode, OrtEpAssignedSubgraph
 from ._onnxruntime_name import install_as_onnxruntime
 from ._options import RunOptions, SessionOptions

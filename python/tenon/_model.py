@@ -10,6 +10,13 @@ def _text(value):
     return str(int(value)) if isinstance(value, bool) else str(value)
 
 
+def capabilities():
+    """What Model.optimized can switch, as a list of dicts: "name", "group", whether it is on by "default", whether results
+    stay "exact", a "description", the capabilities that it "needs" and "excludes", the ops that it "produces", and its
+    "rules", by which changes are reported."""
+    return json.loads(_tenon.capabilities())
+
+
 def load_native(path_or_bytes, settings, files=None, weights=None):
     """The native model of a path or of bytes; a file that is missing raises NoSuchFile, a folder InvalidModel."""
     if isinstance(path_or_bytes, (bytes, bytearray, memoryview)):

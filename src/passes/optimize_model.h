@@ -10,7 +10,8 @@ namespace tenon {
 struct RewrittenModel {
   // Whether anything is to be written. False: the file is what the passes would make of it, apart from the stamp.
   bool changed = false;
-  ExportedModel exported;  // with the stamp; refers to the imported model
+  std::shared_ptr<const NodeMaker> made;  // what nodes of the exported model refer to
+  ExportedModel exported;                 // with the stamp; refers to the imported model
   ChangeLog log;
   size_t nodes_before = 0, nodes_after = 0;  // of the top graph, as ONNX has them
 };

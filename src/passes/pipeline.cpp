@@ -6,9 +6,9 @@
 
 namespace tenon {
 
-const std::vector<Phase>& pipeline() {
+std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
   using enum Capability;
-  static const std::vector<Phase> phases = {
+  return {
       {"normalize",
        {
            {FoldConstants, fold_constants(), "first, so that the others see constants wherever there are any"},
@@ -23,9 +23,14 @@ const std::vector<Phase>& pipeline() {
            {MergeEqualNodes, merge_equal_nodes(), "last, because operands are equal only when all above is done"},
        }},
       // Runs together with the first, so that rules see normal graphs and leave none that is not.
-      {"optimize", {}},
+      {"optimize",
+       {
+           {FuseGelu, fuse_gelu(), "before its product is taken for a scale"},
+           {FuseGeluTanh, fuse_gelu_tanh(), "the same"},
+           {FuseQuickGelu, fuse_quick_gelu(), "the same"},
+           {FuseBiasGelu, fuse_bias_gelu(onnx), "last, because it takes what is a Gelu by now"},
+       }},
   };
-  return phases;
 }
 
 namespace {
@@ -40,10 +45,11 @@ Status settle_facts(Graph& graph) {
 
 }  // namespace
 
-Status run_passes(Graph& graph, const CapabilitySet& capabilities, ChangeLog& log, const RewriteOptions& options) {
+Status run_passes(Graph& graph, const CapabilitySet& capabilities, ChangeLog& log, const RewriteOptions& options,
+                  NodeMaker* onnx) {
   TN_RETURN_IF_ERROR(settle_facts(graph));
   std::vector<Rule> rules;
-  for (const Phase& phase : pipeline()) {
+  for (const Phase& phase : pipeline(onnx)) {
     for (const Pass& pass : phase.passes)
       if (capabilities.has(pass.capability)) rules.push_back(pass.rule);
     if (capabilities.has(Capability::RemoveUnused)) remove_unused_nodes(graph, log);
