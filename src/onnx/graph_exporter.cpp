@@ -300,8 +300,7 @@ void GraphExporter::write_as_made(GroupId id) {
     outputs.push_back(is_wanted ? name_of(v) : wire::Bytes(""));
     if (is_wanted) written_.emplace_back(outputs.back(), v);
   }
-  for (auto* names : {&inputs, &outputs})
-    while (!names->empty() && names->back().empty()) names->pop_back();
+  while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
   const GraphNode& first = graph_.node(group_nodes_[id].front());
   wire::Node made = model_.exported.memory.messages.make_node(group.wire->op_type, group.wire->domain, inputs, outputs,
                                                               model_.new_node_name(first.name));

@@ -21,7 +21,8 @@ Attempt match_bias_gelu(NodeMaker& onnx, Graph& graph, NodeId root) {
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId x = (*m)[pattern.x], bias = (*m)[pattern.bias];
   if (!is_float32(graph, x)) return Attempt::no("its elements are not float32");
-  if (!is_row_of(graph, bias, x)) return Attempt::no("the bias is not known to be a vector as long as the last axis");
+  if (!is_tail_of(graph, bias, x, -1))
+    return Attempt::no("the bias is not known to be a vector as long as the last axis");
   const bool by_tanh = graph.node(root).params.get<GeluParams>().approximate == "tanh";
   return write_as(onnx, *m, graph, kRule, {kMicrosoftDomain, by_tanh ? "FastGelu" : "BiasGelu", {x, bias}, {}},
                   {graph.node(root).outputs[0]});

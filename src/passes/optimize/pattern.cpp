@@ -64,6 +64,7 @@ Pattern Pattern::either(std::initializer_list<Pattern> alternatives) {
   return Pattern(std::make_shared<const Node>(Node{Kind::Either, {}, 0, 0, alternatives}));
 }
 
+Pattern maybe(const Pattern& x) { return Pattern::either({Pattern::absent(), x}); }
 Pattern maybe_cast(const Pattern& x) { return Pattern::either({x, Pattern::op(OpId::Cast, {x})}); }
 
 // Depth first, with what is still to be matched as a list, so that a choice made early can be taken back late.
@@ -89,8 +90,8 @@ class Matching {
     if (!goal) return numbers_fit();
     const Node& p = *goal->pattern;
     if (p.kind == Kind::Absent) return goal->value == kNone && solve(goal->next);
-    if (goal->value == kNone) return false;
     if (p.kind == Kind::Either) return solve_either(p, goal);
+    if (goal->value == kNone) return false;
     if (p.kind == Kind::Result) return solve_result(p, goal);
     for (const auto& [pattern, value] : found_.bound_)
       if (pattern == &p) return value == goal->value && solve(goal->next);

@@ -38,6 +38,8 @@ class Pattern {
   std::shared_ptr<const Node> node_;
 };
 
+// An operand that may be absent.
+Pattern maybe(const Pattern& x);
 // x cast to any type, or x itself.
 Pattern maybe_cast(const Pattern& x);
 

@@ -15,11 +15,4 @@ Attempt write_as(NodeMaker& onnx, const Match& m, Graph& graph, std::string_view
   return Attempt::of(std::move(patch));
 }
 
-bool is_float32(const Graph& graph, ValueId v) { return graph.value(v).type.dtype == DType::Float32; }
-
-bool is_row_of(const Graph& graph, ValueId v, ValueId x) {
-  const auto &row = graph.value(v).type.shape, &shape = graph.value(x).type.shape;
-  return row && shape && row->size() == 1 && !shape->empty() && row->back() == shape->back();
-}
-
 }  // namespace tenon

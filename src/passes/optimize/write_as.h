@@ -2,6 +2,7 @@
 
 #include "onnx/node_maker.h"
 #include "onnx/onnx_map.h"
+#include "passes/optimize/axes.h"
 #include "passes/optimize/pattern.h"
 
 // What rules share that write several nodes as one ONNX node.
@@ -17,10 +18,5 @@ inline Rule writing_rule(std::string_view name, std::vector<OpId> roots, NodeMak
   return {name, std::move(roots),
           [=](Graph& graph, NodeId root) { return onnx ? find(*onnx, graph, root) : Attempt::none(); }};
 }
-
-// Other engines have kernels of com.microsoft for this type in all their versions.
-bool is_float32(const Graph& graph, ValueId v);
-// Whether v is a vector as long as the last axis of x.
-bool is_row_of(const Graph& graph, ValueId v, ValueId x);
 
 }  // namespace tenon
