@@ -17,7 +17,7 @@ struct RewrittenModel {
 };
 
 // Takes the model through the passes that are switched on and writes it as ONNX again, in the op versions that it
-// imports. No weight is read.
+// imports. No weight is read unless the capability for folding them is on.
 Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities);
 
 // Whether the stamp in a model says, and rightly, that these passes would change nothing. Looks at the model's messages

@@ -32,6 +32,18 @@ CASES = [
              "d = Mul(root, s) a = Add(d, mask) p = Softmax(a) o = MatMul(p, v2) " + JOIN,
              {**LAYER, "mask": "float[2, 1, 1, 6]"}, {"com.microsoft.MultiHeadAttention": 1, "Expand": 1}, {**SHAPES, **ROOT},
              needs_shapes=True, terms=6, name="fuse-multi-head-attention with a mask"),
+    RuleCase("fuse-attention",
+             "t = Transpose<perm = [0, 1, 3, 2]>(k) s = MatMul(q, t) d = Mul(s, root) a = Where(seen, d, low) p = Softmax(a) "
+             "y = MatMul(p, v)",
+             {**HEADS, "seen": "bool[5, 6]"}, {"Attention": 1, "Where": 1}, {**ROOT, "low": np.float32(-3e38)}, opset=23,
+             ir_version=10, too_old=22, needs_shapes=True, terms=6, feeds={"seen": np.tri(5, 6, 1, dtype=bool)},
+             name="fuse-attention of what is seen"),
+    RuleCase("fuse-multi-head-attention",
+             SPLIT + "k2 = Transpose<perm = [0, 2, 3, 1]>(k1) s = MatMul(q2, k2) a = Where(unseen, low, s) "
+             "p = Softmax(a) o = MatMul(p, v2) " + JOIN,
+             {**LAYER, "unseen": "bool[5, 6]"}, {"com.microsoft.MultiHeadAttention": 1, "Where": 1, "Expand": 1},
+             {**SHAPES, "low": np.float32(-np.inf)}, needs_shapes=True, terms=6,
+             feeds={"unseen": ~np.tri(5, 6, 1, dtype=bool)}, name="fuse-multi-head-attention of what is not hidden"),
     RuleCase("fuse-embed-layer-norm",
              "a = Gather(words, x) b = Gather(places, at) c = Gather(kinds, kind) d = Add(a, c) e = Add(d, b) "
              "y = LayerNormalization(e, gamma, beta)",

@@ -39,6 +39,8 @@ CASES = [
              {"w": (6, 3), "s": (3,)}, needs_shapes=True, terms=6),
     RuleCase("fuse-gemm-add", "c = Gemm(x, w) y = Add(c, s)", MATRIX, {"Gemm": 1}, {"w": (6, 3), "s": (1, 3)},
              terms=6),
+    RuleCase("fuse-gemm-add", "c = Gemm<beta = 0.5, alpha = 3.0>(x, w) y = Add(c, s)", MATRIX, {"Gemm": 1},
+             {"w": (6, 3), "s": (3,)}, terms=6, name="fuse-gemm-add with a factor of no bias"),
     RuleCase("fuse-gemm-transpose", "t = Transpose(x) y = Gemm(t, w)", MATRIX, {"Gemm": 1}, {"w": (5, 3)}, free=("w",),
              terms=5),
     RuleCase("fuse-gemm-transpose", "t = Transpose<perm = [1, 0]>(z) y = Gemm<transB = 1>(x, t)",

@@ -104,13 +104,13 @@ def feeds_of(case):
     return feeds
 
 
-def assert_same_results(case, before, after):
+def assert_same_results(case, before, after, feeds=None):
     """Both models (bytes) give the same in onnxruntime, within one rounding of every node for every term of its sums."""
-    feeds = feeds_of(case)
+    feeds = feeds_of(case) | (feeds or {})
     expected = load_in_peer(before, optimize=False).run(None, feeds)
     judge = load_in_peer(after, optimize=False) if case.peer_has_it else tenon.InferenceSession(after)
     actual = judge.run(None, feeds)
-    steps = len(onnx.load_from_string(before).graph.node) * math.sqrt(case.terms)
+    steps = sum(1 for _ in nodes_of(onnx.load_from_string(before).graph)) * math.sqrt(case.terms)
     for one, other in zip(expected, actual, strict=True):
         assert one.dtype == other.dtype and one.shape == other.shape
         if np.issubdtype(one.dtype, np.floating):
@@ -118,6 +118,28 @@ def assert_same_results(case, before, after):
             np.testing.assert_allclose(other, one, rtol=0, atol=room)
         else:
             np.testing.assert_array_equal(other, one)
+
+
+def in_bodies(model):
+    """The same in both branches of an If."""
+
+    def branch(prefix):
+        nodes, own = [], {name for node in model.graph.node for name in node.output if name}
+        for node in model.graph.node:
+            copy = onnx.NodeProto()
+            copy.CopyFrom(node)
+            for names in (copy.input, copy.output):
+                names[:] = [f"{prefix} {name}" if name in own else name for name in names]
+            nodes.append(copy)
+        outputs = [onnx.ValueInfoProto(name=f"{prefix} {value.name}", type=value.type) for value in model.graph.output]
+        return helper.make_graph(nodes, prefix, [], outputs)
+
+    whole = copy_of(model)
+    del whole.graph.node[:]
+    whole.graph.input.append(helper.make_tensor_value_info("which", TensorProto.BOOL, []))
+    whole.graph.node.append(helper.make_node("If", ["which"], [value.name for value in model.graph.output],
+                                             then_branch=branch("one"), else_branch=branch("other")))
+    return whole
 
 
 # --- models in which the rule must not fire ---------------------------------------------------------------------------

@@ -1,11 +1,14 @@
 """Every capability of `tenon optimize` that is off by default: what it does to a model, and where it must do nothing."""
 
+import numpy as np
 import onnx
 import pytest
 import tenon
+from oracles.peer import load_in_peer
 
 from . import rule_case as rules
 from .cases import CASES
+from .near_misses import NEAR_MISSES
 
 
 def per_case(test):
@@ -30,6 +33,15 @@ def test_it_fires_once_and_keeps_the_results(case, before):
     rules.assert_same_results(case, before.SerializeToString(), result)
     again, more = rules.optimized(case, onnx.load_from_string(result))
     assert (again, more) == (result, [])
+
+
+@per_case
+def test_it_fires_in_bodies_as_well(case, before):
+    model = rules.in_bodies(before)
+    result, _ = rules.optimized(case, model)
+    expected = {"If": 1} | {op: 2 * count for op, count in case.expects.items()}
+    assert rules.ops_of(onnx.load_from_string(result)) == expected
+    rules.assert_same_results(case, model.SerializeToString(), result, {"which": np.array(True)})
 
 
 @per_case
@@ -67,6 +79,13 @@ def test_it_writes_nothing_that_the_model_has_no_op_for(case, before, after):
     if made:
         _, changes = rules.optimized(case, rules.with_functions(before, made))
         assert not changes
+
+
+@pytest.mark.parametrize("case", NEAR_MISSES, ids=str)
+def test_it_leaves_what_only_looks_alike(case):
+    model = rules.model_of(case)
+    load_in_peer(model.SerializeToString(), optimize=False)  # it is a model
+    assert rules.optimized(case, model)[1] == []
 
 
 def test_every_capability_beyond_the_normal_form_has_a_case():

@@ -75,6 +75,11 @@ ValueId fold_affine(Patch& patch, const WeightedProduct& product, const ChannelA
   if (affine.shift != kNone) bias = bias == kNone ? affine.shift : patch.op(OpId::Add, {bias, affine.shift});
   // Only a Gemm adds to a product of matrices.
   if (node.op == OpId::MatMul && bias != kNone) return patch.op(OpId::Gemm, {product.x, weight, bias});
+  if (node.op == OpId::Gemm) {
+    GemmParams params = node.params.get<GemmParams>();
+    params.beta = 1;  // it means nothing without a bias, which there may be now
+    return patch.op(node.op, {product.x, weight, bias}, Params::of(params));
+  }
   return patch.op(node.op, {product.x, weight, bias}, node.params);
 }
 

@@ -9,7 +9,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fold_weights";
+constexpr std::string_view kFoldWeights = "fold_weights";
 
 bool folds_all(const Graph& graph, NodeId id) {
   return std::ranges::all_of(graph.node(id).outputs, [&](ValueId v) { return v == kNone || graph.value(v).folds; });
@@ -56,7 +56,7 @@ Attempt match_weights(Graph& graph, NodeId root) {
     results.emplace_back(v, std::move(*tensor));
   }
   if (results.empty()) return Attempt::none();
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kFoldWeights);
   patch->set_reason("weights alone decide it");
   for (auto& [v, tensor] : results) {
     const std::string& name = graph.value(v).name;
@@ -67,6 +67,6 @@ Attempt match_weights(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fold_weights() { return {kRule, {}, match_weights}; }
+Rule fold_weights() { return {kFoldWeights, {}, match_weights}; }
 
 }  // namespace tenon

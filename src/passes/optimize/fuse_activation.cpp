@@ -10,9 +10,10 @@ namespace tenon {
 
 namespace {
 
-const std::vector<OpId>& activations() {
-  static const std::vector<OpId> ops{OpId::Relu,      OpId::Sigmoid, OpId::Tanh,
-                                     OpId::LeakyRelu, OpId::Clip,    OpId::HardSigmoid};
+// Those that the ops have in all their versions.
+std::vector<OpId> activations_of(OpId product) {
+  std::vector<OpId> ops{OpId::Relu, OpId::Sigmoid, OpId::Tanh, OpId::LeakyRelu, OpId::HardSigmoid};
+  if (product == OpId::Conv) ops.push_back(OpId::Clip);
   return ops;
 }
 
@@ -85,15 +86,17 @@ Attempt match_activation(NodeMaker& onnx, Graph& graph, NodeId root, OpId op, st
 }  // namespace
 
 Rule fuse_conv_activation(NodeMaker* onnx) {
-  return writing_rule("fuse_conv_activation", activations(), onnx, [](NodeMaker& maker, Graph& graph, NodeId root) {
-    return match_activation(maker, graph, root, OpId::Conv, "fuse_conv_activation");
-  });
+  return writing_rule("fuse_conv_activation", activations_of(OpId::Conv), onnx,
+                      [](NodeMaker& maker, Graph& graph, NodeId root) {
+                        return match_activation(maker, graph, root, OpId::Conv, "fuse_conv_activation");
+                      });
 }
 
 Rule fuse_gemm_activation(NodeMaker* onnx) {
-  return writing_rule("fuse_gemm_activation", activations(), onnx, [](NodeMaker& maker, Graph& graph, NodeId root) {
-    return match_activation(maker, graph, root, OpId::Gemm, "fuse_gemm_activation");
-  });
+  return writing_rule("fuse_gemm_activation", activations_of(OpId::Gemm), onnx,
+                      [](NodeMaker& maker, Graph& graph, NodeId root) {
+                        return match_activation(maker, graph, root, OpId::Gemm, "fuse_gemm_activation");
+                      });
 }
 
 }  // namespace tenon

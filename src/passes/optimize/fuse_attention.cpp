@@ -11,9 +11,9 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_attention";
+constexpr std::string_view kFuseAttention = "fuse_attention";
 // The version of ONNX that the op came with.
-constexpr int64_t kSince = 23;
+constexpr int64_t kAttentionSince = 23;
 
 struct HeadsPattern {
   Pattern q = Pattern::any(), k = Pattern::any(), v = Pattern::any();
@@ -41,24 +41,25 @@ std::optional<Shape> scores_of(const Patch& patch, ValueId q, ValueId k, ValueId
 
 Attempt match_attention(const NodeMaker* onnx, Graph& graph, NodeId root) {
   static const HeadsPattern pattern;
-  const auto m = match(graph, pattern.core.whole, root, kRule);
+  const auto m = match(graph, pattern.core.whole, root, kFuseAttention);
   if (!m) return Attempt::none();
-  if (onnx && onnx->version("") < kSince) return Attempt::no("the model imports a version of ONNX without Attention");
+  if (onnx && onnx->version("") < kAttentionSince)
+    return Attempt::no("the model imports a version of ONNX without Attention");
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId q = (*m)[pattern.q], v = (*m)[pattern.v];
   if (!is_float32(graph, q)) return Attempt::no("its elements are not float32");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kFuseAttention);
   const ValueId k = keys(*patch, (*m)[pattern.k], m->node(pattern.turned));
   const auto scores = k == kNone ? std::nullopt : scores_of(*patch, q, k, v);
   if (!scores) return Attempt::no("the shapes of queries, keys and values are not known to fit");
   ValueId mask = kNone;
-  if (m->has(pattern.core.sum)) {
-    mask = mask_for(*patch, (*m)[pattern.core.mask], *scores);
-    if (mask == kNone) return Attempt::no("the shape of its mask is not known to fit");
+  if (is_masked(pattern.core, *m)) {
+    mask = mask_for(*patch, mask_of(*patch, pattern.core, *m, kFuseAttention), *scores, false);
+    if (mask == kNone) return Attempt::no("the shape of its mask is not known to fit, or does not hide scores");
   }
   if (const int64_t axis = m->params<SoftmaxParams>(pattern.core.softmax).axis; axis != -1 && axis != 3)
     return Attempt::no("its Softmax is not along the keys");
-  const auto scale = scale_of(graph, pattern.core, *m, kRule);
+  const auto scale = scale_of(graph, pattern.core, *m, kFuseAttention);
   if (!scale) return Attempt::no("its scale is not known");
   AttentionParams params;
   params.scale = static_cast<float>(*scale);
@@ -70,7 +71,8 @@ Attempt match_attention(const NodeMaker* onnx, Graph& graph, NodeId root) {
 }  // namespace
 
 Rule fuse_attention(NodeMaker* onnx) {
-  return {kRule, {OpId::MatMul}, [=](Graph& graph, NodeId root) { return match_attention(onnx, graph, root); }};
+  return {
+      kFuseAttention, {OpId::MatMul}, [=](Graph& graph, NodeId root) { return match_attention(onnx, graph, root); }};
 }
 
 }  // namespace tenon

@@ -7,7 +7,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_bias_gelu";
+constexpr std::string_view kFuseBiasGelu = "fuse_bias_gelu";
 
 struct BiasGeluPattern {
   Pattern x = Pattern::any(), bias = Pattern::weight();
@@ -16,7 +16,7 @@ struct BiasGeluPattern {
 
 Attempt match_bias_gelu(NodeMaker& onnx, Graph& graph, NodeId root) {
   static const BiasGeluPattern pattern;
-  const auto m = match(graph, pattern.whole, root, kRule);
+  const auto m = match(graph, pattern.whole, root, kFuseBiasGelu);
   if (!m) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId x = (*m)[pattern.x], bias = (*m)[pattern.bias];
@@ -24,12 +24,12 @@ Attempt match_bias_gelu(NodeMaker& onnx, Graph& graph, NodeId root) {
   if (!is_tail_of(graph, bias, x, -1))
     return Attempt::no("the bias is not known to be a vector as long as the last axis");
   const bool by_tanh = graph.node(root).params.get<GeluParams>().approximate == "tanh";
-  return write_as(onnx, *m, graph, kRule, {kMicrosoftDomain, by_tanh ? "FastGelu" : "BiasGelu", {x, bias}, {}},
+  return write_as(onnx, *m, graph, kFuseBiasGelu, {kMicrosoftDomain, by_tanh ? "FastGelu" : "BiasGelu", {x, bias}, {}},
                   {graph.node(root).outputs[0]});
 }
 
 }  // namespace
 
-Rule fuse_bias_gelu(NodeMaker* onnx) { return writing_rule(kRule, {OpId::Gelu}, onnx, match_bias_gelu); }
+Rule fuse_bias_gelu(NodeMaker* onnx) { return writing_rule(kFuseBiasGelu, {OpId::Gelu}, onnx, match_bias_gelu); }
 
 }  // namespace tenon

@@ -8,7 +8,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_bias_softmax";
+constexpr std::string_view kFuseBiasSoftmax = "fuse_bias_softmax";
 
 struct BiasSoftmaxPattern {
   Pattern x = Pattern::any(), bias = Pattern::any();
@@ -33,7 +33,7 @@ std::optional<bool> repeats_inside(const Shape& x, const Shape& bias) {
 
 Attempt match_bias_softmax(NodeMaker& onnx, Graph& graph, NodeId root) {
   static const BiasSoftmaxPattern pattern;
-  const auto m = match(graph, pattern.whole, root, kRule);
+  const auto m = match(graph, pattern.whole, root, kFuseBiasSoftmax);
   if (!m) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
   ValueId x = (*m)[pattern.x], bias = (*m)[pattern.bias];
@@ -49,7 +49,7 @@ Attempt match_bias_softmax(NodeMaker& onnx, Graph& graph, NodeId root) {
   if ((axis != -1 && axis != rank - 1) || !inside)
     return Attempt::no("the bias is not repeated over outer or over inner axes alone");
   return write_as(
-      onnx, *m, graph, kRule,
+      onnx, *m, graph, kFuseBiasSoftmax,
       {kMicrosoftDomain,
        "BiasSoftmax",
        {x, bias},
@@ -59,6 +59,8 @@ Attempt match_bias_softmax(NodeMaker& onnx, Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fuse_bias_softmax(NodeMaker* onnx) { return writing_rule(kRule, {OpId::Softmax}, onnx, match_bias_softmax); }
+Rule fuse_bias_softmax(NodeMaker* onnx) {
+  return writing_rule(kFuseBiasSoftmax, {OpId::Softmax}, onnx, match_bias_softmax);
+}
 
 }  // namespace tenon

@@ -6,9 +6,9 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_dynamic_quantize_matmul";
+constexpr std::string_view kFuseDynamicQuantizeMatmul = "fuse_dynamic_quantize_matmul";
 
-struct ProductPattern {
+struct QuantizedProductPattern {
   Pattern x = Pattern::any(), weight = Pattern::weight(), zero = Pattern::weight(), scale = Pattern::weight();
   Pattern bias = Pattern::weight();
   Pattern quantized = Pattern::op(OpId::DynamicQuantizeLinear, {x});
@@ -18,15 +18,15 @@ struct ProductPattern {
   Pattern whole = Pattern::op(OpId::Add, {real, bias});
 };
 
-Attempt match_product(NodeMaker& onnx, Graph& graph, NodeId root) {
-  static const ProductPattern pattern;
+Attempt match_quantized_product(NodeMaker& onnx, Graph& graph, NodeId root) {
+  static const QuantizedProductPattern pattern;
   const bool has_bias = graph.node(root).op == OpId::Add;
-  const auto m = match(graph, has_bias ? pattern.whole : pattern.real, root, kRule);
+  const auto m = match(graph, has_bias ? pattern.whole : pattern.real, root, kFuseDynamicQuantizeMatmul);
   if (!m) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId result = graph.node(root).outputs[0];
   if (!is_float32(graph, result)) return Attempt::no("its elements are not float32");
-  return write_as(onnx, *m, graph, kRule,
+  return write_as(onnx, *m, graph, kFuseDynamicQuantizeMatmul,
                   {kMicrosoftDomain,
                    "DynamicQuantizeMatMul",
                    {(*m)[pattern.x], (*m)[pattern.weight], (*m)[pattern.scale], (*m)[pattern.zero], (*m)[pattern.bias]},
@@ -37,7 +37,7 @@ Attempt match_product(NodeMaker& onnx, Graph& graph, NodeId root) {
 }  // namespace
 
 Rule fuse_dynamic_quantize_matmul(NodeMaker* onnx) {
-  return writing_rule(kRule, {OpId::Mul, OpId::Add}, onnx, match_product);
+  return writing_rule(kFuseDynamicQuantizeMatmul, {OpId::Mul, OpId::Add}, onnx, match_quantized_product);
 }
 
 }  // namespace tenon

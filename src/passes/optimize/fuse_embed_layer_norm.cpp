@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_embed_layer_norm";
+constexpr std::string_view kFuseEmbedLayerNorm = "fuse_embed_layer_norm";
 
 struct Lookup {
   Pattern table = Pattern::weight(), ids = Pattern::any();
@@ -59,7 +59,7 @@ std::optional<Tables> tables_of(const Graph& graph, const Match& m, std::vector<
 
 Attempt match_embedding(NodeMaker& onnx, Graph& graph, NodeId root) {
   static const EmbeddingPattern pattern;
-  const auto m = match(graph, pattern.whole, root, kRule);
+  const auto m = match(graph, pattern.whole, root, kFuseEmbedLayerNorm);
   if (!m) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
   std::vector<const Lookup*> lookups{&pattern.positions, &pattern.words};
@@ -70,7 +70,7 @@ Attempt match_embedding(NodeMaker& onnx, Graph& graph, NodeId root) {
     return Attempt::no("its rows are not known to be chosen by matrices of int32 that fit");
   const Lookup* segments = tables->segments;
   const ValueId none = kNone;
-  return write_as(onnx, *m, graph, kRule,
+  return write_as(onnx, *m, graph, kFuseEmbedLayerNorm,
                   {kMicrosoftDomain,
                    "EmbedLayerNormalization",
                    {(*m)[tables->words->ids], segments ? (*m)[segments->ids] : none, (*m)[tables->words->table],
@@ -83,7 +83,7 @@ Attempt match_embedding(NodeMaker& onnx, Graph& graph, NodeId root) {
 }  // namespace
 
 Rule fuse_embed_layer_norm(NodeMaker* onnx) {
-  return writing_rule(kRule, {OpId::LayerNormalization}, onnx, match_embedding);
+  return writing_rule(kFuseEmbedLayerNorm, {OpId::LayerNormalization}, onnx, match_embedding);
 }
 
 }  // namespace tenon

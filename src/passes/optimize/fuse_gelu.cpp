@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "ops/activation.h"
+#include "passes/optimize/axes.h"
 #include "passes/optimize/pattern.h"
 #include "passes/optimize/rules.h"
 
@@ -9,7 +10,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_gelu";
+constexpr std::string_view kFuseGelu = "fuse_gelu";
 
 struct GeluPattern {
   Pattern x = Pattern::any();
@@ -30,10 +31,11 @@ struct GeluPattern {
 
 Attempt match_gelu(Graph& graph, NodeId root) {
   static const GeluPattern pattern;
-  const auto m = match(graph, pattern.whole, root, kRule);
+  const auto m = match(graph, pattern.whole, root, kFuseGelu);
   if (!m) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  if (!is_float32(graph, (*m)[pattern.x])) return Attempt::no("its elements are not float32");
+  auto patch = std::make_unique<Patch>(graph, root, kFuseGelu);
   patch->set_reason("together the nodes compute a Gelu");
   patch->redefine(graph.node(root).outputs[0], patch->op(OpId::Gelu, {(*m)[pattern.x]}));
   return Attempt::of(std::move(patch));
@@ -41,6 +43,6 @@ Attempt match_gelu(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fuse_gelu() { return {kRule, {OpId::Mul, OpId::Div}, match_gelu}; }
+Rule fuse_gelu() { return {kFuseGelu, {OpId::Mul, OpId::Div}, match_gelu}; }
 
 }  // namespace tenon

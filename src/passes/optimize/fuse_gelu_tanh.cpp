@@ -2,6 +2,7 @@
 #include <numbers>
 
 #include "ops/activation.h"
+#include "passes/optimize/axes.h"
 #include "passes/optimize/pattern.h"
 #include "passes/optimize/rules.h"
 
@@ -9,10 +10,10 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_gelu_tanh";
+constexpr std::string_view kFuseGeluTanh = "fuse_gelu_tanh";
 constexpr double kCubic = 0.044715;
 
-struct GeluPattern {
+struct TanhGeluPattern {
   Pattern x = Pattern::any();
   Pattern whole = make();
 
@@ -34,12 +35,13 @@ struct GeluPattern {
   }
 };
 
-Attempt match_gelu(Graph& graph, NodeId root) {
-  static const GeluPattern pattern;
-  const auto m = match(graph, pattern.whole, root, kRule);
+Attempt match_tanh_gelu(Graph& graph, NodeId root) {
+  static const TanhGeluPattern pattern;
+  const auto m = match(graph, pattern.whole, root, kFuseGeluTanh);
   if (!m) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  if (!is_float32(graph, (*m)[pattern.x])) return Attempt::no("its elements are not float32");
+  auto patch = std::make_unique<Patch>(graph, root, kFuseGeluTanh);
   patch->set_reason("together the nodes compute a Gelu by tanh");
   const ValueId made = patch->op(OpId::Gelu, {(*m)[pattern.x]}, Params::of(GeluParams{"tanh"}));
   patch->redefine(graph.node(root).outputs[0], made);
@@ -48,6 +50,6 @@ Attempt match_gelu(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fuse_gelu_tanh() { return {kRule, {OpId::Mul}, match_gelu}; }
+Rule fuse_gelu_tanh() { return {kFuseGeluTanh, {OpId::Mul}, match_tanh_gelu}; }
 
 }  // namespace tenon

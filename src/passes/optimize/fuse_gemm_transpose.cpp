@@ -8,7 +8,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_gemm_transpose";
+constexpr std::string_view kFuseGemmTranspose = "fuse_gemm_transpose";
 
 // What a Transpose that only the Gemm reads takes as input; kNone: the operand is none.
 ValueId before_transpose(const Graph& graph, NodeId gemm, ValueId operand) {
@@ -33,7 +33,7 @@ Attempt match_gemm(Graph& graph, NodeId root) {
     inputs[1] = b;
     params.transB = !params.transB;
   }
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kFuseGemmTranspose);
   patch->set_reason("a Gemm reads its matrices transposed as well");
   patch->redefine(node.outputs[0], patch->op(OpId::Gemm, std::move(inputs), Params::of(params)));
   return Attempt::of(std::move(patch));
@@ -41,6 +41,6 @@ Attempt match_gemm(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fuse_gemm_transpose() { return {kRule, {OpId::Gemm}, match_gemm}; }
+Rule fuse_gemm_transpose() { return {kFuseGemmTranspose, {OpId::Gemm}, match_gemm}; }
 
 }  // namespace tenon

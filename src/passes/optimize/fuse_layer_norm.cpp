@@ -1,17 +1,17 @@
 // (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) * scale, and the sum of that with a bias.
-#include "ir/readers.h"
 #include "ops/normalization.h"
 #include "passes/optimize/axes.h"
 #include "passes/optimize/pattern.h"
 #include "passes/optimize/rules.h"
+#include "passes/optimize/widening.h"
 
 namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_layer_norm", kBiasRule = "fuse_layer_norm_bias";
+constexpr std::string_view kFuseLayerNorm = "fuse_layer_norm", kBiasRule = "fuse_layer_norm_bias";
 // The version of ONNX that the op came with.
-constexpr int64_t kSince = 17;
+constexpr int64_t kLayerNormalizationSince = 17;
 
 Pattern mean(const Pattern& x, const Pattern& axes) { return Pattern::op(OpId::ReduceMean, {x, axes}); }
 
@@ -30,33 +30,24 @@ struct LayerNormPattern {
   Pattern whole = Pattern::op(OpId::Mul, {Pattern::either({normal, narrow}), scale});
 };
 
-// What is normalized, before a cast to the type that it is computed in; kNone: that would change more than rounding.
-ValueId input_of(const Graph& graph, ValueId x, ValueId result, bool is_narrowed) {
-  if (!is_narrowed) return graph.value(x).type.dtype == DType::Float32 ? x : ValueId(kNone);
-  const GraphNode* widening = maker(graph, x, OpId::Cast);
-  if (!widening || graph.value(x).type.dtype != DType::Float32) return kNone;
-  const ValueId before = widening->inputs[0];
-  return graph.value(before).type.dtype == graph.value(result).type.dtype ? before : ValueId(kNone);
-}
-
-bool is_available(const NodeMaker* onnx) { return !onnx || onnx->version("") >= kSince; }
+bool is_available(const NodeMaker* onnx) { return !onnx || onnx->version("") >= kLayerNormalizationSince; }
 
 Attempt match_layer_norm(const NodeMaker* onnx, Graph& graph, NodeId root) {
   static const LayerNormPattern pattern;
-  const auto m = match(graph, pattern.whole, root, kRule);
+  const auto m = match(graph, pattern.whole, root, kFuseLayerNorm);
   if (!m) return Attempt::none();
   if (!is_available(onnx)) return Attempt::no("the model imports a version of ONNX without LayerNormalization");
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId wide = (*m)[pattern.x], scale = (*m)[pattern.scale], result = graph.node(root).outputs[0];
-  const auto axis = tail_of_mean(graph, m->node(pattern.mean_of_x), wide, kRule);
-  if (!axis || axis != tail_of_mean(graph, m->node(pattern.variance), wide, kRule))
+  const auto axis = tail_of_mean(graph, m->node(pattern.mean_of_x), wide, kFuseLayerNorm);
+  if (!axis || axis != tail_of_mean(graph, m->node(pattern.variance), wide, kFuseLayerNorm))
     return Attempt::no("its means are not known to be over the last axes");
   if (!is_tail_of(graph, scale, wide, *axis)) return Attempt::no("its scale is not known to have the last extents");
-  const ValueId x = input_of(graph, wide, result, m->has(pattern.narrow));
+  const ValueId x = before_widening(graph, wide, result, m->has(pattern.narrow));
   if (x == kNone) return Attempt::no("it is not computed in float32");
-  const auto epsilon = number_of(graph, (*m)[pattern.epsilon], kRule);
+  const auto epsilon = number_of(graph, (*m)[pattern.epsilon], kFuseLayerNorm);
   if (!epsilon) return Attempt::no("its epsilon is not known");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kFuseLayerNorm);
   patch->set_reason("together the nodes compute a LayerNormalization");
   const auto made = patch->ops(OpId::LayerNormalization, {x, scale},
                                Params::of(LayerNormalizationParams{*axis, static_cast<float>(*epsilon)}), 1);
@@ -91,7 +82,7 @@ Attempt match_bias(const NodeMaker* onnx, Graph& graph, NodeId root) {
 }  // namespace
 
 Rule fuse_layer_norm(NodeMaker* onnx) {
-  return {kRule, {OpId::Mul}, [=](Graph& graph, NodeId root) { return match_layer_norm(onnx, graph, root); }};
+  return {kFuseLayerNorm, {OpId::Mul}, [=](Graph& graph, NodeId root) { return match_layer_norm(onnx, graph, root); }};
 }
 
 Rule fuse_layer_norm_bias(NodeMaker* onnx) {

@@ -9,7 +9,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_matmul_add";
+constexpr std::string_view kFuseMatmulAdd = "fuse_matmul_add";
 
 struct SumPattern {
   Pattern a = Pattern::any(), b = Pattern::any(), c = Pattern::any();
@@ -19,7 +19,7 @@ struct SumPattern {
 
 Attempt match_matmul_add(Graph& graph, NodeId root) {
   static const SumPattern pattern;
-  const auto m = match(graph, pattern.whole, root, kRule);
+  const auto m = match(graph, pattern.whole, root, kFuseMatmulAdd);
   if (!m) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId a = (*m)[pattern.a], b = (*m)[pattern.b], result = graph.node(root).outputs[0];
@@ -29,7 +29,7 @@ Attempt match_matmul_add(Graph& graph, NodeId root) {
   // Broadcasting goes one way in a Gemm.
   if (!has_same_shape(graph, (*m)[pattern.product], result))
     return Attempt::no("the sum is not known to have the shape of the product");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kFuseMatmulAdd);
   patch->set_reason("a Gemm adds as well");
   patch->redefine(result, patch->op(OpId::Gemm, {a, b, (*m)[pattern.c]}));
   return Attempt::of(std::move(patch));
@@ -37,6 +37,6 @@ Attempt match_matmul_add(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fuse_matmul_add() { return {kRule, {OpId::Add}, match_matmul_add}; }
+Rule fuse_matmul_add() { return {kFuseMatmulAdd, {OpId::Add}, match_matmul_add}; }
 
 }  // namespace tenon

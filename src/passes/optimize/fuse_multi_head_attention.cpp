@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_multi_head_attention";
+constexpr std::string_view kFuseMultiHeadAttention = "fuse_multi_head_attention";
 
 // What is split into heads: [batch, length, heads * size] -> [batch, length, heads, size] -> with the heads in front.
 struct Split {
@@ -53,7 +53,7 @@ bool orders_fit(const Graph& graph, const Match& m, const LayerPattern& p) {
 
 Attempt match_layer(NodeMaker& onnx, Graph& graph, NodeId root) {
   static const LayerPattern pattern;
-  const auto m = match(graph, pattern.whole, root, kRule);
+  const auto m = match(graph, pattern.whole, root, kFuseMultiHeadAttention);
   if (!m) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId q = (*m)[pattern.q.x], k = (*m)[pattern.k.x], v = (*m)[pattern.v.x],
@@ -71,18 +71,19 @@ Attempt match_layer(NodeMaker& onnx, Graph& graph, NodeId root) {
     return Attempt::no("the shapes of queries, keys and values are not known to fit");
   if (const int64_t axis = m->params<SoftmaxParams>(pattern.core.softmax).axis; axis != -1 && axis != 3)
     return Attempt::no("its Softmax is not along the keys");
-  const auto scale = scale_of(graph, pattern.core, *m, kRule);
+  const auto scale = scale_of(graph, pattern.core, *m, kFuseMultiHeadAttention);
   if (!scale) return Attempt::no("its scale is not known");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kFuseMultiHeadAttention);
   patch->set_reason("together the nodes compute com.microsoft.MultiHeadAttention");
   OnnxNode node{
       kMicrosoftDomain,
       "MultiHeadAttention",
       {q, k, v},
       {onnx.messages().make_int("num_heads", *heads), onnx.messages().make_float("scale", static_cast<float>(*scale))}};
-  if (m->has(pattern.core.sum)) {
-    const ValueId bias = mask_for(*patch, (*m)[pattern.core.mask], {query[0], Dim(*heads), query[1], key[1]});
-    if (bias == kNone || patch->rank(bias) != 4) return Attempt::no("the shape of its mask is not known to fit");
+  if (is_masked(pattern.core, *m)) {
+    const ValueId mask = mask_of(*patch, pattern.core, *m, kFuseMultiHeadAttention);
+    const ValueId bias = mask_for(*patch, mask, {query[0], Dim(*heads), query[1], key[1]}, true);
+    if (bias == kNone) return Attempt::no("the shape of its mask is not known to fit, or does not hide scores");
     node.inputs.insert(node.inputs.end(), {kNone, kNone, bias});
   }
   patch->redefine(result, onnx.make(*patch, node)[0]);
@@ -91,6 +92,8 @@ Attempt match_layer(NodeMaker& onnx, Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fuse_multi_head_attention(NodeMaker* onnx) { return writing_rule(kRule, {OpId::Reshape}, onnx, match_layer); }
+Rule fuse_multi_head_attention(NodeMaker* onnx) {
+  return writing_rule(kFuseMultiHeadAttention, {OpId::Reshape}, onnx, match_layer);
+}
 
 }  // namespace tenon

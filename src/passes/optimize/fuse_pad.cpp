@@ -15,14 +15,14 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_pad";
+constexpr std::string_view kFusePad = "fuse_pad";
 
 // Begins and ends of the padding by axis; nothing when they are not known.
 std::optional<std::vector<int64_t>> pads_of(Graph& graph, const GraphNode& pad) {
   const auto rank = rank_of(graph, pad.inputs[0]);
-  const auto given = known_integers(graph, pad.inputs[1], kRule);
+  const auto given = known_integers(graph, pad.inputs[1], kFusePad);
   if (!rank || !given) return std::nullopt;
-  const auto axes = pad.inputs.size() > 3 ? known_integers(graph, pad.inputs[3], kRule) : std::nullopt;
+  const auto axes = pad.inputs.size() > 3 ? known_integers(graph, pad.inputs[3], kFusePad) : std::nullopt;
   if (pad.inputs.size() > 3 && !axes) return std::nullopt;
   std::vector<int64_t> pads(static_cast<size_t>(2 * *rank));
   const size_t count = given->size() / 2;
@@ -81,7 +81,7 @@ std::optional<Params> with_pads(const GraphNode& node, const std::vector<int64_t
 bool pads_with(Graph& graph, const GraphNode& pad, double wanted) {
   if (pad.params.get<PadParams>().mode != "constant") return false;
   if (pad.inputs.size() < 3 || pad.inputs[2] == kNone) return wanted == 0;
-  return number_of(graph, pad.inputs[2], kRule) == wanted;
+  return number_of(graph, pad.inputs[2], kFusePad) == wanted;
 }
 
 Attempt match_padded(Graph& graph, NodeId root) {
@@ -98,7 +98,7 @@ Attempt match_padded(Graph& graph, NodeId root) {
   if (!params) return Attempt::no("its window cannot have this padding");
   std::vector<ValueId> inputs = node.inputs;
   inputs[0] = pad->inputs[0];
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kFusePad);
   patch->set_reason("its window pads as well");
   patch->redefine(node.outputs[0], patch->op(node.op, std::move(inputs), *params));
   return Attempt::of(std::move(patch));
@@ -106,6 +106,6 @@ Attempt match_padded(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fuse_pad() { return {kRule, {OpId::Conv, OpId::MaxPool, OpId::AveragePool}, match_padded}; }
+Rule fuse_pad() { return {kFusePad, {OpId::Conv, OpId::MaxPool, OpId::AveragePool}, match_padded}; }
 
 }  // namespace tenon

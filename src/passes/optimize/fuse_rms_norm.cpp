@@ -1,15 +1,15 @@
 // x / sqrt(mean(x^2) + epsilon) * scale.
-#include "ir/readers.h"
 #include "ops/normalization.h"
 #include "passes/optimize/axes.h"
 #include "passes/optimize/pattern.h"
 #include "passes/optimize/rules.h"
+#include "passes/optimize/widening.h"
 
 namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "fuse_rms_norm";
+constexpr std::string_view kFuseRmsNorm = "fuse_rms_norm";
 
 struct RmsNormPattern {
   Pattern x = Pattern::any(), scale = Pattern::any(), epsilon = Pattern::scalar();
@@ -25,29 +25,20 @@ struct RmsNormPattern {
   Pattern whole = Pattern::op(OpId::Mul, {Pattern::either({normal, narrow}), scale});
 };
 
-// What is normalized, before a cast to the type that it is computed in; kNone: that would change more than rounding.
-ValueId input_of(const Graph& graph, ValueId x, ValueId result, bool is_narrowed) {
-  if (graph.value(x).type.dtype != DType::Float32) return kNone;
-  const GraphNode* widening = maker(graph, x, OpId::Cast);
-  if (!is_narrowed) return x;
-  if (!widening || graph.value(widening->inputs[0]).type.dtype != graph.value(result).type.dtype) return kNone;
-  return widening->inputs[0];
-}
-
 Attempt match_rms_norm(Graph& graph, NodeId root) {
   static const RmsNormPattern pattern;
-  const auto m = match(graph, pattern.whole, root, kRule);
+  const auto m = match(graph, pattern.whole, root, kFuseRmsNorm);
   if (!m) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId wide = (*m)[pattern.x], scale = (*m)[pattern.scale], result = graph.node(root).outputs[0];
-  const auto axis = tail_of_mean(graph, m->node(pattern.mean), wide, kRule);
+  const auto axis = tail_of_mean(graph, m->node(pattern.mean), wide, kFuseRmsNorm);
   if (!axis) return Attempt::no("its mean is not known to be over the last axes");
   if (!is_tail_of(graph, scale, wide, *axis)) return Attempt::no("its scale is not known to have the last extents");
-  const ValueId x = input_of(graph, wide, result, m->has(pattern.narrow));
+  const ValueId x = before_widening(graph, wide, result, m->has(pattern.narrow));
   if (x == kNone) return Attempt::no("it is not computed in float32");
-  const auto epsilon = number_of(graph, (*m)[pattern.epsilon], kRule);
+  const auto epsilon = number_of(graph, (*m)[pattern.epsilon], kFuseRmsNorm);
   if (!epsilon) return Attempt::no("its epsilon is not known");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kFuseRmsNorm);
   patch->set_reason("together the nodes compute an RMSNormalization");
   const LayerNormalizationParams params{*axis, static_cast<float>(*epsilon)};
   patch->redefine(result, patch->op(OpId::RMSNormalization, {x, scale}, Params::of(params)));
@@ -56,6 +47,6 @@ Attempt match_rms_norm(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fuse_rms_norm() { return {kRule, {OpId::Mul}, match_rms_norm}; }
+Rule fuse_rms_norm() { return {kFuseRmsNorm, {OpId::Mul}, match_rms_norm}; }
 
 }  // namespace tenon

@@ -7,7 +7,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "merge_casts";
+constexpr std::string_view kMergeCasts = "merge_casts";
 
 // How integers and binary fractions fit into a type: bits that count, and whether there is a sign.
 struct Width {
@@ -60,7 +60,7 @@ Attempt match_casts(Graph& graph, NodeId root) {
   const DType to = graph.value(node.outputs[0]).type.dtype;
   if (!keeps_all(from, through) || !width_of(to)) return Attempt::no("the type between may change its elements");
   if (only_reader(graph, node.inputs[0]) != root) return Attempt::no("something else reads its input as well");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kMergeCasts);
   patch->set_reason(fmt::format("{} has every number of {}", dtype_name(through), dtype_name(from)));
   if (from == to)
     patch->forward(node.outputs[0], inner->inputs[0]);
@@ -71,6 +71,6 @@ Attempt match_casts(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule merge_casts() { return {kRule, {OpId::Cast}, match_casts}; }
+Rule merge_casts() { return {kMergeCasts, {OpId::Cast}, match_casts}; }
 
 }  // namespace tenon

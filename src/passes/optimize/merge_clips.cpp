@@ -10,7 +10,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "merge_clips";
+constexpr std::string_view kMergeClips = "merge_clips";
 
 struct Limits {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
@@ -24,7 +24,7 @@ std::optional<Limits> limits_of(Graph& graph, const GraphNode& node) {
   }
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     if (node.inputs[i] == kNone) continue;
-    const auto number = number_of(graph, node.inputs[i], kRule);
+    const auto number = number_of(graph, node.inputs[i], kMergeClips);
     if (!number) return std::nullopt;
     (i == 1 ? limits.low : limits.high) = *number;
   }
@@ -46,7 +46,7 @@ Attempt match_clips(Graph& graph, NodeId root) {
   if (first->low > first->high || second->low > second->high || first->low > second->high || first->high < second->low)
     return Attempt::no("the limits leave one number alone");
   const double low = std::max(first->low, second->low), high = std::min(first->high, second->high);
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kMergeClips);
   patch->set_reason("one Clip has the limits of both");
   const auto limit = [&](double number) {
     return std::isinf(number) ? ValueId(kNone) : patch->scalar(static_cast<float>(number));
@@ -58,6 +58,6 @@ Attempt match_clips(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule merge_clips() { return {kRule, {OpId::Clip, OpId::Relu}, match_clips}; }
+Rule merge_clips() { return {kMergeClips, {OpId::Clip, OpId::Relu}, match_clips}; }
 
 }  // namespace tenon

@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "merge_reshapes";
+constexpr std::string_view kMergeReshapes = "merge_reshapes";
 
 // Whether a Transpose moves axes of extent 1 alone.
 bool keeps_order(const Graph& graph, const GraphNode& node) {
@@ -43,10 +43,10 @@ Attempt match_reshape(Graph& graph, NodeId root) {
   const NodeId before = graph.value(node.inputs[0]).producer;
   if (before == kNone || !keeps_elements(graph, graph.node(before))) return Attempt::none();
   if (only_reader(graph, node.inputs[0]) != root) return Attempt::no("something else reads its input as well");
-  const auto target = known_integers(graph, node.inputs[1], kRule);
+  const auto target = known_integers(graph, node.inputs[1], kMergeReshapes);
   // An extent that is copied would be copied from another shape.
   if (!target || std::ranges::find(*target, 0) != target->end()) return Attempt::no("it may copy extents of its input");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kMergeReshapes);
   patch->set_reason("what is before it arranges the same elements in the same order");
   patch->redefine(node.outputs[0],
                   patch->op(OpId::Reshape, {graph.node(before).inputs[0], node.inputs[1]}, node.params));
@@ -55,6 +55,6 @@ Attempt match_reshape(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule merge_reshapes() { return {kRule, {OpId::Reshape}, match_reshape}; }
+Rule merge_reshapes() { return {kMergeReshapes, {OpId::Reshape}, match_reshape}; }
 
 }  // namespace tenon

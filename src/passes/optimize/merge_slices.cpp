@@ -9,7 +9,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "merge_slices";
+constexpr std::string_view kMergeSlices = "merge_slices";
 
 // The second range of the first one.
 std::optional<SliceBounds> composed(const Graph& graph, ValueId x, int64_t axis, const SliceBounds& first,
@@ -28,7 +28,7 @@ Attempt match_slices(Graph& graph, NodeId root) {
   const GraphNode* inner = maker(graph, node.inputs[0], OpId::Slice);
   if (!inner) return Attempt::none();
   if (only_reader(graph, node.inputs[0]) != root) return Attempt::no("something else reads its input as well");
-  const auto first = bounds_of(graph, *inner, kRule), second = bounds_of(graph, node, kRule);
+  const auto first = bounds_of(graph, *inner, kMergeSlices), second = bounds_of(graph, node, kMergeSlices);
   if (!first || !second) return Attempt::no("its bounds are not known");
   auto merged = *first;
   for (const auto& [axis, bounds] : *second) {
@@ -45,7 +45,7 @@ Attempt match_slices(Graph& graph, NodeId root) {
     axes.push_back(axis);
     steps.push_back(bounds.step);
   }
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kMergeSlices);
   patch->set_reason("one Slice does what two do");
   const bool is_plain = std::ranges::all_of(steps, [](int64_t step) { return step == 1; });
   patch->redefine(node.outputs[0],
@@ -56,6 +56,6 @@ Attempt match_slices(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule merge_slices() { return {kRule, {OpId::Slice}, match_slices}; }
+Rule merge_slices() { return {kMergeSlices, {OpId::Slice}, match_slices}; }
 
 }  // namespace tenon

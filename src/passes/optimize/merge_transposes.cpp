@@ -8,7 +8,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "merge_transposes";
+constexpr std::string_view kMergeTransposes = "merge_transposes";
 
 Attempt match_transposes(Graph& graph, NodeId root) {
   const GraphNode& node = graph.node(root);
@@ -17,7 +17,7 @@ Attempt match_transposes(Graph& graph, NodeId root) {
   if (only_reader(graph, node.inputs[0]) != root) return Attempt::no("something else reads its input as well");
   const auto first = permutation_of(graph, *inner), second = permutation_of(graph, node);
   if (!first || !second) return Attempt::no("the number of its axes is not known");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kMergeTransposes);
   patch->set_reason("one Transpose does what two do");
   patch->redefine(node.outputs[0], patch->op(OpId::Transpose, {inner->inputs[0]},
                                              Params::of(TransposeParams{one_after_another(*first, *second)})));
@@ -26,6 +26,6 @@ Attempt match_transposes(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule merge_transposes() { return {kRule, {OpId::Transpose}, match_transposes}; }
+Rule merge_transposes() { return {kMergeTransposes, {OpId::Transpose}, match_transposes}; }
 
 }  // namespace tenon

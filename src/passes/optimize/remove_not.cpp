@@ -6,14 +6,14 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "remove_not";
+constexpr std::string_view kRemoveNot = "remove_not";
 
 Attempt match_where(Graph& graph, NodeId root) {
   const GraphNode& node = graph.node(root);
   const GraphNode* negation = maker(graph, node.inputs[0], OpId::Not);
   if (!negation) return Attempt::none();
   if (only_reader(graph, node.inputs[0]) != root) return Attempt::no("something else reads its condition as well");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kRemoveNot);
   patch->set_reason("its branches change places instead of a Not");
   patch->redefine(node.outputs[0], patch->op(OpId::Where, {negation->inputs[0], node.inputs[2], node.inputs[1]}));
   return Attempt::of(std::move(patch));
@@ -21,6 +21,6 @@ Attempt match_where(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule remove_not() { return {kRule, {OpId::Where}, match_where}; }
+Rule remove_not() { return {kRemoveNot, {OpId::Where}, match_where}; }
 
 }  // namespace tenon

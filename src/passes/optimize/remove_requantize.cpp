@@ -8,7 +8,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "remove_requantize", kRoundingRule = "remove_quantize_rounding";
+constexpr std::string_view kRemoveRequantize = "remove_requantize", kRoundingRule = "remove_quantize_rounding";
 
 bool is_same_operand(Graph& graph, const GraphNode& a, const GraphNode& b, size_t i, std::string_view rule) {
   const auto operand = [&](const GraphNode& node) { return i < node.inputs.size() ? node.inputs[i] : ValueId(kNone); };
@@ -31,7 +31,7 @@ bool comes_back(Graph& graph, const GraphNode& quantize, DType dtype) {
   const bool is_narrow =
       dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Int16 || dtype == DType::UInt16;
   return is_narrow && graph.value(quantize.inputs[1]).type.dtype == DType::Float32 &&
-         graph.ask(quantize.inputs[1], Property::in_range(kLeast, kMost), kRule) == Answer::Yes;
+         graph.ask(quantize.inputs[1], Property::in_range(kLeast, kMost), kRemoveRequantize) == Answer::Yes;
 }
 
 Attempt match_quantize(Graph& graph, NodeId root) {
@@ -41,10 +41,10 @@ Attempt match_quantize(Graph& graph, NodeId root) {
   if (only_reader(graph, node.inputs[0]) != root) return Attempt::no("something else reads its input as well");
   const ValueId source = before->inputs[0];
   const DType dtype = graph.value(source).type.dtype;
-  if (dtype != graph.value(node.outputs[0]).type.dtype || !has_same_numbers(graph, node, *before, kRule) ||
+  if (dtype != graph.value(node.outputs[0]).type.dtype || !has_same_numbers(graph, node, *before, kRemoveRequantize) ||
       !comes_back(graph, node, dtype))
     return Attempt::no("its scale and zero point are not known to be those that it was dequantized with");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kRemoveRequantize);
   patch->set_reason("it was dequantized with the same scale and zero point");
   patch->forward(node.outputs[0], source);
   return Attempt::of(std::move(patch));
@@ -67,7 +67,7 @@ Attempt match_dequantize(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule remove_requantize() { return {kRule, {OpId::QuantizeLinear}, match_quantize}; }
+Rule remove_requantize() { return {kRemoveRequantize, {OpId::QuantizeLinear}, match_quantize}; }
 Rule remove_quantize_rounding() { return {kRoundingRule, {OpId::DequantizeLinear}, match_dequantize}; }
 
 }  // namespace tenon

@@ -11,7 +11,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "simplify_concat";
+constexpr std::string_view kSimplifyConcat = "simplify_concat";
 
 // An axis counted from the front; nothing when that is not known.
 std::optional<int64_t> front_axis(const Graph& graph, int64_t axis, ValueId v) {
@@ -27,7 +27,7 @@ Attempt join_split(Graph& graph, NodeId root) {
   const auto axis = front_axis(graph, node.params.get<ConcatParams>().axis, node.outputs[0]);
   if (!axis || axis != front_axis(graph, split->params.get<SplitParams>().axis, split->inputs[0]))
     return Attempt::no("the axes of Split and Concat are not known to be the same");
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kSimplifyConcat);
   patch->set_reason("it joins all parts of a Split");
   patch->forward(node.outputs[0], split->inputs[0]);
   return Attempt::of(std::move(patch));
@@ -50,7 +50,7 @@ Attempt match_concat(Graph& graph, NodeId root) {
       parts.push_back(v);
   }
   if (!has_inner) return Attempt::none();
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kSimplifyConcat);
   patch->set_reason("it concatenates along the axis of what it concatenates");
   patch->redefine(node.outputs[0], patch->op(OpId::Concat, std::move(parts), node.params));
   return Attempt::of(std::move(patch));
@@ -58,6 +58,6 @@ Attempt match_concat(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule simplify_concat() { return {kRule, {OpId::Concat}, match_concat}; }
+Rule simplify_concat() { return {kSimplifyConcat, {OpId::Concat}, match_concat}; }
 
 }  // namespace tenon

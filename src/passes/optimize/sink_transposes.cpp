@@ -12,7 +12,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "sink_transposes";
+constexpr std::string_view kSinkTransposes = "sink_transposes";
 constexpr int kDeepest = 16;
 
 // Makes elementwise expressions anew, without the Transposes at their ends, which all have one order.
@@ -71,7 +71,7 @@ Attempt match_before_transpose(Graph& graph, NodeId root) {
   const NodeId middle = graph.value(node.inputs[0]).producer;
   if (middle == kNone || !is_elementwise(graph.node(middle).op) || only_reader(graph, node.inputs[0]) != root)
     return Attempt::none();
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kSinkTransposes);
   Sinking sinking(*patch, graph);
   const ValueId made = sinking.anew(middle);
   const auto order = permutation_of(graph, node);
@@ -87,7 +87,7 @@ Attempt match_before_transpose(Graph& graph, NodeId root) {
 
 // f(Transpose(x), Transpose(y)).
 Attempt match_equal_transposes(Graph& graph, NodeId root) {
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kSinkTransposes);
   Sinking sinking(*patch, graph);
   const ValueId made = sinking.anew(root);
   if (made == kNone || sinking.transposes() < 2) return Attempt::none();
@@ -97,7 +97,7 @@ Attempt match_equal_transposes(Graph& graph, NodeId root) {
   return Attempt::of(std::move(patch));
 }
 
-Attempt match_transposes(Graph& graph, NodeId root) {
+Attempt match_sinking(Graph& graph, NodeId root) {
   return graph.node(root).op == OpId::Transpose ? match_before_transpose(graph, root)
                                                 : match_equal_transposes(graph, root);
 }
@@ -105,9 +105,9 @@ Attempt match_transposes(Graph& graph, NodeId root) {
 }  // namespace
 
 Rule sink_transposes() {
-  return {kRule,
+  return {kSinkTransposes,
           {OpId::Transpose, OpId::Add, OpId::Sub, OpId::Mul, OpId::Div, OpId::Max, OpId::Min, OpId::Pow},
-          match_transposes};
+          match_sinking};
 }
 
 }  // namespace tenon

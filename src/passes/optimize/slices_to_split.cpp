@@ -9,7 +9,7 @@ namespace tenon {
 
 namespace {
 
-constexpr std::string_view kRule = "slices_to_split";
+constexpr std::string_view kSlicesToSplit = "slices_to_split";
 
 struct Part {
   NodeId node;
@@ -19,7 +19,7 @@ struct Part {
 // The part that a Slice of one axis takes; nothing for others.
 std::optional<Part> part_of(Graph& graph, NodeId id) {
   const GraphNode& node = graph.node(id);
-  const auto bounds = bounds_of(graph, node, kRule);
+  const auto bounds = bounds_of(graph, node, kSlicesToSplit);
   const auto& shape = graph.value(node.inputs[0]).type.shape;
   if (!bounds || bounds->size() != 1 || !shape) return std::nullopt;
   const auto& [axis, range] = *bounds->begin();
@@ -49,7 +49,7 @@ bool are_all_parts(const std::vector<Part>& parts, int64_t extent) {
   return at == extent;
 }
 
-Attempt match_slices(Graph& graph, NodeId root) {
+Attempt match_parts(Graph& graph, NodeId root) {
   const ValueId x = graph.node(root).inputs[0];
   const auto own = part_of(graph, root);
   if (!own || own->start != 0 || graph.value(x).folds) return Attempt::none();
@@ -58,7 +58,7 @@ Attempt match_slices(Graph& graph, NodeId root) {
   if (parts.size() < 2 || !are_all_parts(parts, extent.value())) return Attempt::none();
   std::vector<int64_t> sizes;
   for (const Part& part : parts) sizes.push_back(part.end - part.start);
-  auto patch = std::make_unique<Patch>(graph, root, kRule);
+  auto patch = std::make_unique<Patch>(graph, root, kSlicesToSplit);
   patch->set_reason("the Slices of its input are all parts of it");
   SplitParams params;
   params.axis = own->axis;
@@ -69,6 +69,6 @@ Attempt match_slices(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule slices_to_split() { return {kRule, {OpId::Slice}, match_slices}; }
+Rule slices_to_split() { return {kSlicesToSplit, {OpId::Slice}, match_parts}; }
 
 }  // namespace tenon
