@@ -35,6 +35,18 @@ def test_it_fires_once_and_keeps_the_results(case, before):
     assert (again, more) == (result, [])
 
 
+EXACT = {c["name"] for c in tenon.capabilities() if c["exact"]}
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if case.capability in EXACT], ids=str)
+def test_exact_ones_keep_every_bit_in_the_reference(case, before):
+    result, _ = rules.optimized(case, before)
+    outputs = [tenon.compile(model, provider="reference").session().run(None, rules.feeds_of(case))
+               for model in (before.SerializeToString(), result)]
+    for one, other in zip(*outputs, strict=True):
+        assert one.tobytes() == other.tobytes()
+
+
 @per_case
 def test_it_fires_in_bodies_as_well(case, before):
     model = rules.in_bodies(before)
