@@ -11,6 +11,7 @@ namespace tenon {
 // no two rules can undo each other for ever.
 struct Measure {
   int64_t work = 0;       // weights of the nodes that every run computes, those of bodies too
+  int64_t written = 0;    // ONNX nodes that the graph is written as
   int64_t folding = 0;    // nodes that depend on constants alone
   int64_t operands = 0;   // inputs that nodes read
   int64_t constants = 0;  // that are read

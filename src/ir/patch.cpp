@@ -77,6 +77,12 @@ std::vector<NodeId> Patch::new_nodes() const {
   return nodes;
 }
 
+std::optional<size_t> Patch::group_of(NodeId id) const {
+  for (size_t i = 0; i < groups_.size(); ++i)
+    if (std::ranges::find(groups_[i].nodes, id) != groups_[i].nodes.end()) return i;
+  return std::nullopt;
+}
+
 std::vector<NodeId> Patch::dying_nodes() const {
   const Graph& g = graph();
   std::set<ValueId> replaced, read;
@@ -195,6 +201,23 @@ std::optional<std::vector<NodeId>> Patch::late_operands(const std::vector<NodeId
   return ordered;
 }
 
+// The groups of the new nodes become groups of the graph.
+void Patch::place_groups(const std::vector<NodeId>& nodes) {
+  const auto as_placed = [&](ValueId& v) {
+    for (const auto& [old, made] : redefined_)
+      if (v == made) v = old;
+  };
+  for (Group& group : groups_) {
+    std::erase_if(group.nodes, [&](NodeId id) { return std::ranges::find(nodes, id) == nodes.end(); });
+    if (group.nodes.empty()) continue;
+    std::ranges::for_each(group.slots, as_placed);
+    std::ranges::for_each(group.results, as_placed);
+    const std::vector<NodeId> members = group.nodes;
+    const GroupId id = graph().add_group(std::move(group));
+    for (NodeId member : members) graph().node(member).group = id;
+  }
+}
+
 Result<Patch::Change> Patch::apply() {
   if (const auto why = refusal()) return error(Code::Internal, "{} cannot be applied: {}", label_, *why);
   Graph& g = graph();
@@ -212,6 +235,7 @@ Result<Patch::Change> Patch::apply() {
           if (c.outer == made) c.outer = old;
     }
   for (NodeId id : nodes) g.place(id, place);
+  place_groups(nodes);
   applied_ = true;
 
   std::vector<NodeId> maybe_dead;

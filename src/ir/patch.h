@@ -31,6 +31,8 @@ class Patch final : public Builder {
   void redefine(ValueId old, ValueId made) { redefined_.emplace_back(old, made); }
   // All readers of `old` read `existing` from now on.
   void forward(ValueId old, ValueId existing) { forwarded_.emplace_back(old, existing); }
+  // New nodes are what one ONNX node stands for, which they are written as while nothing touches them.
+  void add_group(Group group) { groups_.push_back(std::move(group)); }
 
   // The new nodes that the results are computed from, in the order in which they were made.
   std::vector<NodeId> new_nodes() const;
@@ -38,6 +40,10 @@ class Patch final : public Builder {
   std::vector<NodeId> dying_nodes() const;
   const std::vector<std::pair<ValueId, ValueId>>& redefined() const { return redefined_; }
   const std::vector<std::pair<ValueId, ValueId>>& forwarded() const { return forwarded_; }
+
+  const std::vector<Group>& groups() const { return groups_; }
+  // The index of the group that a new node belongs to; nothing: it is written by itself.
+  std::optional<size_t> group_of(NodeId id) const;
 
   bool is_new(NodeId id) const { return id.index() >= first_node_; }
   bool is_new(ValueId v) const { return v.index() >= first_value_; }
@@ -59,6 +65,7 @@ class Patch final : public Builder {
 
  private:
   void place(NodeId id) override { made_.push_back(id); }
+  void place_groups(const std::vector<NodeId>& nodes);
   std::optional<std::string> forward_refusal(ValueId old, ValueId existing) const;
   NodeId first_reader() const;
   NodeId place_of_nodes() const;
@@ -69,6 +76,7 @@ class Patch final : public Builder {
   size_t first_node_, first_value_;
   std::vector<NodeId> made_;
   std::vector<std::pair<ValueId, ValueId>> redefined_, forwarded_;
+  std::vector<Group> groups_;
   bool applied_ = false;
 };
 

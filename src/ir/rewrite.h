@@ -36,7 +36,7 @@ class Attempt {
 struct Rule {
   std::string_view name;    // a verb
   std::vector<OpId> roots;  // none: every op
-  Attempt (*match)(Graph& graph, NodeId root);
+  std::function<Attempt(Graph& graph, NodeId root)> match;
   int version = 1;  // raised when it makes something else of a graph than before
 };
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "onnx/graph_exporter.h"
 #include "weights/source_names.h"
 
@@ -31,10 +33,25 @@ wire::Bytes unused_name(NameSet& names, const std::string& like, wire::MessageBu
   return messages.keep(name);
 }
 
+// Imports what written nodes need and the model does not import yet.
+void import_more(ModelExport& state, const wire::Graph& graph) {
+  for (const wire::Node& node : graph.nodes) {
+    const std::string domain(canonical_domain(node.domain));
+    auto& opsets = state.exported.model.opsets;
+    const auto more = state.options.more_opsets.find(domain);
+    const auto is_it = [&](const wire::OpsetImport& opset) { return canonical_domain(opset.domain) == domain; };
+    if (more != state.options.more_opsets.end() && std::ranges::none_of(opsets, is_it))
+      opsets.push_back(state.exported.memory.messages.make_opset(domain, more->second));
+    for (const wire::Attribute& a : node.attributes)
+      for (const auto& body : a.graphs) import_more(state, *body);
+  }
+}
+
 }  // namespace
 
 ModelExport::ModelExport(const ImportedModel& imported, const ExportOptions& export_options, ExportedModel& target)
-    : model(imported), options(export_options), exported(target), speller(imported, target.memory) {
+    : model(imported), options(export_options), exported(target),
+      speller(imported, target.memory, export_options.more_opsets) {
   collect_names(imported.wire.graph, names, node_names);
 }
 
@@ -62,6 +79,7 @@ Result<ExportedModel> export_model(const ImportedModel& model, const Graph& grap
   if (!state.inexpressible.empty())
     return unsupported("the op versions that the model imports cannot express: {}",
                        fmt::join(state.inexpressible, ", "));
+  import_more(state, exported.model.graph);
   exported.kept.assign(state.kept.begin(), state.kept.end());
   return exported;
 }

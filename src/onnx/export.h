@@ -14,6 +14,8 @@ struct ExportOptions {
   // The file has nothing that no output depends on, types of all values as far as they are known, and no large values
   // of Constant nodes.
   bool normal_form = false;
+  // Domains that the model does not import and may import now, where one of their ops is written.
+  std::unordered_map<std::string, int64_t> more_opsets;
 };
 
 // An ONNX model made from a graph. Its messages refer to the imported model, which must outlive it.

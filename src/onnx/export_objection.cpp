@@ -14,12 +14,12 @@ namespace {
 
 class ExportObjection {
  public:
-  explicit ExportObjection(const ImportedModel& model) : speller_(model, memory_) {}
+  ExportObjection(const ImportedModel& model, const NodeAlone::Opsets& more) : speller_(model, memory_, more) {}
 
   std::optional<std::string> operator()(const Patch& patch) const {
     const Graph& graph = patch.graph();
     for (NodeId id : patch.new_nodes())
-      if (!can_spell(graph, graph.node(id)))
+      if (!patch.group_of(id) && !can_spell(graph, graph.node(id)))
         return fmt::format("the op versions that the model imports have no form for {}",
                            op_def(graph.node(id).op).name);
     const std::vector<NodeId> dying = patch.dying_nodes();
@@ -80,13 +80,14 @@ class ExportObjection {
 
 }  // namespace
 
-std::function<std::optional<std::string>(const Patch&)> export_objection(const ImportedModel& model) {
-  auto objection = std::make_shared<ExportObjection>(model);
+std::function<std::optional<std::string>(const Patch&)> export_objection(
+    const ImportedModel& model, const std::unordered_map<std::string, int64_t>& more_opsets) {
+  auto objection = std::make_shared<ExportObjection>(model, more_opsets);
   return [objection](const Patch& patch) { return (*objection)(patch); };
 }
 
 bool can_be_spelled(const ImportedModel& model, const Graph& graph, const std::vector<NodeId>& nodes) {
-  const ExportObjection objection(model);
+  const ExportObjection objection(model, {});
   return std::ranges::all_of(nodes, [&](NodeId id) { return objection.can_spell(graph, graph.node(id)); });
 }
 

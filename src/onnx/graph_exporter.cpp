@@ -59,6 +59,8 @@ bool is_constant(const wire::Node& node) {
 GraphExporter::GraphExporter(ModelExport& model, const Graph& graph, ValueNames captured)
     : model_(model), graph_(graph), names_(std::move(captured)), group_nodes_(graph.group_count()) {
   for (const auto& [inner, name] : names_) captured_.insert(inner);
+  if (graph_.wire)
+    for (const wire::Node& node : graph_.wire->nodes) wire_nodes_.insert(&node);
   for (const GraphNode& node : graph_.nodes())
     if (node.group != kNone) group_nodes_[outermost(node.group)].push_back(node.id);
   for (NodeId id = graph_.last_node(); id != kNone; id = graph_.previous_node(id))
@@ -100,7 +102,8 @@ void GraphExporter::begin_as_read(wire::Graph& out) {
   }
   // Nodes that rules made are called after the ones that they replace.
   for (size_t i = 0; i < graph_.group_count(); ++i)
-    if (const Group& group = graph_.group(GroupId(i)); group.call == kNone && group_nodes_[GroupId(i)].empty())
+    if (const Group& group = graph_.group(GroupId(i));
+        group.call == kNone && !is_made(GroupId(i)) && group_nodes_[GroupId(i)].empty())
       model_.node_names.erase(std::string(group.wire->name));
 }
 
@@ -130,13 +133,20 @@ Status GraphExporter::write_nodes() {
   std::map<GroupId, std::vector<NodeId>> made_after;
   GroupId last = kNone;
   for (const GraphNode& node : graph_.nodes()) {
-    if (node.group == kNone)
+    if (node.group == kNone || is_made(outermost(node.group)))
       made_after[last].push_back(node.id);
     else
       last = outermost(node.group);
   }
+  std::set<GroupId> written;
   const auto write_made = [&](GroupId after) -> Status {
-    for (NodeId id : made_after[after]) TN_RETURN_IF_ERROR(write_anew(graph_.node(id)));
+    for (NodeId id : made_after[after]) {
+      const GroupId group = graph_.node(id).group;
+      if (group == kNone)
+        TN_RETURN_IF_ERROR(write_anew(graph_.node(id)));
+      else if (written.insert(group).second)
+        TN_RETURN_IF_ERROR(write_group(group));
+    }
     return {};
   };
   std::unordered_map<const wire::Node*, GroupId> group_of;
@@ -170,9 +180,13 @@ bool GraphExporter::is_read_inside(GroupId id) const {
     const GroupId reader = use.kind == Use::Kind::Slot ? use.group : graph_.node(use.node).group;
     return reader == kNone || outermost(reader) != id;
   };
+  const Group& group = graph_.group(id);
+  const auto has_name = [&](ValueId v) {
+    return is_made(id) ? std::ranges::find(group.results, v) != group.results.end() : graph_.value(v).in_file;
+  };
   for (NodeId n : group_nodes_[id])
     for (ValueId v : graph_.node(n).outputs)
-      if (v != kNone && !graph_.value(v).in_file && std::ranges::any_of(graph_.value(v).uses, is_outside)) return true;
+      if (v != kNone && !has_name(v) && std::ranges::any_of(graph_.value(v).uses, is_outside)) return true;
   return false;
 }
 
@@ -206,6 +220,7 @@ bool GraphExporter::reads_same_names(const Graph& body) const {
 Status GraphExporter::write_group(GroupId id) {
   const Group& group = graph_.group(id);
   const bool as_read = is_as_read(id);
+  if (as_read && is_made(id)) return write_as_made(id), Status();
   if (as_read && !model_.options.respell) return write_as_read(group), Status();
   std::vector<NodeId> missing;
   const std::vector<Written> found = spellings(group_nodes_[id], missing);
@@ -218,7 +233,7 @@ Status GraphExporter::write_group(GroupId id) {
     if (!graph_.node(n).outputs.empty()) note_inexpressible(graph_.node(n));
   for (const Written& w : found) TN_RETURN_IF_ERROR(write(graph_.node(w.node), w.spelling));
   ++model_.exported.respelled;
-  for (size_t i = 0; i < group.results.size(); ++i)
+  for (size_t i = 0; i < group.results.size() && !is_made(id); ++i)
     if (group.results[i] != kNone) second_names_.emplace(group.wire->outputs[i], group.results[i]);
   return {};
 }
@@ -309,6 +324,25 @@ void GraphExporter::write_as_read(const Group& group) {
   nodes_.push_back(std::move(node));
 }
 
+// As the ONNX node that a rule made.
+void GraphExporter::write_as_made(GroupId id) {
+  const Group& group = graph_.group(id);
+  std::vector<wire::Bytes> inputs, outputs;
+  for (ValueId v : group.slots) inputs.push_back(v == kNone ? wire::Bytes("") : name_of(v));
+  for (ValueId v : group.results) {
+    const bool is_wanted = v != kNone && (outputs.empty() || is_read(graph_.value(v), unread_));
+    outputs.push_back(is_wanted ? name_of(v) : wire::Bytes(""));
+    if (is_wanted) written_.emplace_back(outputs.back(), v);
+  }
+  while (!inputs.empty() && inputs.back().empty()) inputs.pop_back();
+  const GraphNode& first = graph_.node(group_nodes_[id].front());
+  wire::Node made = model_.exported.memory.messages.make_node(group.wire->op_type, group.wire->domain, inputs, outputs,
+                                                              model_.new_node_name(first.name));
+  made.attributes = group.wire->attributes;
+  nodes_.push_back(std::move(made));
+  ++model_.exported.respelled;
+}
+
 // --- nodes ------------------------------------------------------------------------------------------------------
 
 Status GraphExporter::write_anew(const GraphNode& node) {
@@ -363,6 +397,7 @@ std::vector<wire::Bytes> GraphExporter::output_names(const GraphNode& node, cons
 wire::Bytes GraphExporter::node_name(const GraphNode& node) {
   if (node.group == kNone) return model_.new_node_name(node.name);
   const Group& group = graph_.group(node.group);
+  if (is_made(node.group) && group.call == kNone) return model_.new_node_name(node.name);
   const bool is_in_file = graph_.wire && group.call == kNone;
   return is_in_file && named_groups_.insert(node.group).second ? group.wire->name
                                                                : model_.new_node_name(group.wire->name);

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "onnx/export.h"
 #include "onnx/spelling.h"
@@ -50,6 +51,7 @@ class GraphExporter {
   Status write_nodes();
   Status write_group(GroupId id);
   void write_as_read(const Group& group);
+  void write_as_made(GroupId id);
   Status write_anew(const GraphNode& node);
   Status write(const GraphNode& node, const Spelling& spelling);
   Result<wire::Attribute> body_attribute(std::string_view name, const Graph& body);
@@ -65,6 +67,7 @@ class GraphExporter {
   bool is_as_read(GroupId id) const;
   bool has_lost_input(GroupId id) const;
   bool is_call(GroupId id) const;
+  bool is_made(GroupId id) const { return graph_.wire && !wire_nodes_.contains(graph_.group(id).wire); }
   bool reads_same_names(const Graph& body) const;
   // How the nodes are written. One that another's spelling covers is not; `missing` gets those that cannot be.
   std::vector<Written> spellings(const std::vector<NodeId>& nodes, std::vector<NodeId>& missing);
@@ -89,6 +92,7 @@ class GraphExporter {
   std::map<std::string, ValueId, std::less<>> second_names_;  // that values have in the file beside their own
   std::set<ValueId> renamed_;                                 // values that have the name of an output now
   std::vector<wire::Node> nodes_, constants_;
+  std::unordered_set<const wire::Node*> wire_nodes_;      // that were read
   std::vector<std::pair<wire::Bytes, ValueId>> written_;  // results of nodes, by the names that they were written with
   Table<GroupId, std::vector<NodeId>> group_nodes_;       // in order, by outermost group
   std::set<GroupId> named_groups_;                        // whose ONNX node's name a written node has

@@ -6,7 +6,6 @@
 #include <cstring>
 #include <map>
 
-#include "onnx/graph_importer.h"
 #include "onnx/onnx_map.h"
 #include "onnx/op_versions.h"
 #include "weights/source_names.h"
@@ -40,46 +39,22 @@ std::vector<bool> wanted_outputs(const Graph& graph, const GraphNode& node, cons
   return wanted;
 }
 
-// One ONNX node in a graph of its own, with all that is known of its inputs.
-class NodeAlone {
+// Compares what a spelling is read as with nodes of the graph.
+class Comparison {
  public:
-  NodeAlone(const ImportedModel& model, const Graph& graph, const Spelling& spelling)
-      : graph_(graph), spelling_(spelling), opsets_(model.opsets) {
-    alone_.wire.ir_version = model.wire.ir_version;
-  }
-
-  bool read() {
-    wire::MessageBuilder messages;
-    std::vector<wire::Bytes> inputs, outputs;
-    for (ValueId v : spelling_.inputs) inputs.push_back(v == kNone ? "" : messages.keep(fmt::format("v{}", v.index())));
-    for (size_t i = 0; i < spelling_.outputs.size(); ++i)
-      outputs.push_back(spelling_.outputs[i] ? messages.keep(fmt::format("r{}", i)) : "");
-    auto& nodes = alone_.wire.graph.nodes;
-    nodes.push_back(messages.make_node(spelling_.op_type, spelling_.domain, inputs, outputs, "alone"));
-    nodes[0].attributes = spelling_.attributes;
-    ModelImport state{alone_, options_};  // it names the weights among the attributes
-    GraphImporter importer(state, alone_.graph, nullptr, opsets_, nullptr);
-    for (size_t i = 0; i < inputs.size(); ++i)
-      if (!inputs[i].empty() && importer.lookup(inputs[i]) == kNone &&
-          !importer.define(inputs[i], copy_of(spelling_.inputs[i])).ok())
-        return false;
-    if (!importer.import_nodes(nodes).ok()) return false;
-    // What it requires of its inputs is not a part of what it computes.
-    for (const GraphNode& node : alone_.graph.nodes())
-      if (!node.outputs.empty()) computing_.push_back(node.id);
-    return !computing_.empty();
-  }
+  Comparison(const Graph& graph, const Spelling& spelling, const NodeAlone& alone)
+      : graph_(graph), spelling_(spelling), alone_(alone) {}
 
   bool is(const GraphNode& node) {
-    const std::vector<ValueId>& results = alone_.graph.group(alone_.graph.node(computing_[0]).group).results;
+    const std::vector<ValueId>& results = alone_.results();
     const auto first = static_cast<size_t>(std::ranges::find(spelling_.outputs, true) - spelling_.outputs.begin());
     if (first >= results.size() || results[first] == kNone) return false;
-    const NodeId made = alone_.graph.value(results[first]).producer;
+    const NodeId made = alone_.graph().value(results[first]).producer;
     if (made == kNone || !is_same_node(made, node, spelling_.params)) return false;
-    const GraphNode& again = alone_.graph.node(made);
+    const GraphNode& again = alone_.graph().node(made);
     for (size_t i = first; i < spelling_.outputs.size(); ++i)
       if (spelling_.outputs[i] && (i >= again.outputs.size() || results[i] != again.outputs[i])) return false;
-    return counterparts_.size() == computing_.size();
+    return counterparts_.size() == alone_.computing().size();
   }
 
   // The nodes of the graph, besides the one itself, that reading gives.
@@ -91,22 +66,9 @@ class NodeAlone {
   }
 
  private:
-  ValueId copy_of(ValueId v) {
-    const GraphValue& original = graph_.value(v);
-    ValueId copy;
-    if (const Constant* constant = graph_.constant(v)) {
-      copy = alone_.graph.add_constant(*constant, "");
-    } else {
-      copy = alone_.graph.add_value("", original.type);
-      alone_.graph.value(copy).known = original.known;
-    }
-    originals_.emplace(copy, v);
-    return copy;
-  }
-
   bool is_same_node(NodeId made, const GraphNode& original, const Params& params) {
     if (const auto it = counterparts_.find(made); it != counterparts_.end()) return it->second == original.id;
-    const GraphNode& again = alone_.graph.node(made);
+    const GraphNode& again = alone_.graph().node(made);
     if (again.op != original.op || !again.bodies.empty() || !original.bodies.empty()) return false;
     if (params_to_bytes(again.op, again.params) != params_to_bytes(original.op, params)) return false;
     if (again.inputs.size() != original.inputs.size()) return false;
@@ -118,26 +80,22 @@ class NodeAlone {
 
   bool is_same_value(ValueId again, ValueId original) {
     if (again == kNone || original == kNone) return again == original;
-    if (const auto it = originals_.find(again); it != originals_.end() && it->second == original) return true;
-    if (same_constants(alone_.graph.constant(again), graph_.constant(original))) return true;
-    const NodeId made = alone_.graph.value(again).producer, maker = graph_.value(original).producer;
+    if (alone_.original(again) == original) return true;
+    if (same_constants(alone_.graph().constant(again), graph_.constant(original))) return true;
+    const NodeId made = alone_.graph().value(again).producer, maker = graph_.value(original).producer;
     if (made == kNone || maker == kNone) return false;
     const GraphNode& original_node = graph_.node(maker);
     const auto position = [](const GraphNode& node, ValueId v) {
       return std::ranges::find(node.outputs, v) - node.outputs.begin();
     };
-    return position(alone_.graph.node(made), again) == position(original_node, original) &&
+    return position(alone_.graph().node(made), again) == position(original_node, original) &&
            is_same_node(made, original_node, original_node.params);
   }
 
   const Graph& graph_;
   const Spelling& spelling_;
-  const OpsetVersions& opsets_;
-  ImportedModel alone_;
-  std::vector<NodeId> computing_;
-  const ImportOptions options_;
-  std::map<ValueId, ValueId> originals_;   // from values here to those of the graph
-  std::map<NodeId, NodeId> counterparts_;  // the same of nodes
+  const NodeAlone& alone_;
+  std::map<NodeId, NodeId> counterparts_;  // from nodes alone to those of the graph
 };
 
 }  // namespace
@@ -156,13 +114,20 @@ struct Speller::Form {
   DraftFunction edit = nullptr;
 };
 
-Speller::Speller(const ImportedModel& model, ExportMemory& memory) : model_(model), memory_(memory) {
+NodeAlone::Opsets with_more(const ImportedModel& model, const NodeAlone::Opsets& more) {
+  NodeAlone::Opsets all = model.opsets;
+  all.insert(more.begin(), more.end());
+  return all;
+}
+
+Speller::Speller(const ImportedModel& model, ExportMemory& memory, const NodeAlone::Opsets& more)
+    : model_(model), opsets_(with_more(model, more)), memory_(memory) {
   for (const wire::Function& f : model.wire.functions)
     functions_.insert(function_key(canonical_domain(f.domain), f.name, f.overload));
 }
 
 bool Speller::is_available(std::string_view domain, std::string_view op_type) const {
-  return model_.opsets.contains(std::string(domain)) && !functions_.contains(function_key(domain, op_type, ""));
+  return opsets_.contains(std::string(domain)) && !functions_.contains(function_key(domain, op_type, ""));
 }
 
 // Edits are for versions that say it differently, so they come first. A node that was read is written as the same op
@@ -179,6 +144,8 @@ std::vector<Speller::Form> Speller::forms(const Graph& graph, const GraphNode& n
     if (!ways.attribute_inputs.empty()) found.push_back({.domain = domain, .op_type = name, .attribute_inputs = true});
   }
   std::erase_if(found, [&](const Form& form) { return !is_available(form.domain, form.op_type); });
+  // What ONNX itself has is understood by more engines.
+  std::ranges::stable_partition(found, [](const Form& form) { return form.domain != kMicrosoftDomain; });
   if (node.group != kNone) {
     const wire::Node& read = *graph.group(node.group).wire;
     std::ranges::stable_partition(found, [&](const Form& form) {
@@ -210,7 +177,7 @@ std::optional<Spelling> Speller::written(const Graph& graph, const GraphNode& no
   NodeDraft draft(graph, node, memory_);
   draft.domain = form.domain;
   draft.op_type = form.op_type;
-  draft.version = model_.opsets.at(std::string(form.domain));
+  draft.version = opsets_.at(std::string(form.domain));
   draft.attributes = attributes_of(node, form.all_attributes, memory_);
   draft.bodies = ways.bodies;
   if (form.attribute_inputs)
@@ -233,9 +200,12 @@ std::optional<Spelling> Speller::written(const Graph& graph, const GraphNode& no
 
 bool Speller::reads_back(const Graph& graph, const GraphNode& node, Spelling& spelling) const {
   if (!node.bodies.empty()) return spelling.bodies.size() == node.bodies.size();
-  NodeAlone alone(model_, graph, spelling);
-  if (!alone.read() || !alone.is(node)) return false;
-  spelling.covered = alone.covered(node);
+  const OnnxNode written{spelling.domain, spelling.op_type, spelling.inputs, spelling.attributes, spelling.outputs};
+  NodeAlone alone(graph, written, opsets_, model_.wire.ir_version);
+  if (!alone.read().ok()) return false;
+  Comparison comparison(graph, spelling, alone);
+  if (!comparison.is(node)) return false;
+  spelling.covered = comparison.covered(node);
   return true;
 }
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "onnx/import.h"
+#include "onnx/node_alone.h"
 #include "onnx/node_draft.h"
 
 namespace tenon {
@@ -25,12 +25,16 @@ using NodeSet = std::set<NodeId>;
 // True when something besides these nodes reads the value.
 bool is_read(const GraphValue& value, const NodeSet& unread);
 
+// The domains that a model imports and may import; what it imports wins.
+NodeAlone::Opsets with_more(const ImportedModel& model, const NodeAlone::Opsets& more);
+
 // Finds spellings. A spelling counts only when reading it gives the canonical node again, so versions and defaults need
 // no table: a form that a version does not have is read as something else or not at all. Reading it may also give nodes
 // that compute the node's inputs, when these are nodes of the graph.
 class Speller {
  public:
-  Speller(const ImportedModel& model, ExportMemory& memory);
+  // more: domains that the model may import in addition.
+  Speller(const ImportedModel& model, ExportMemory& memory, const NodeAlone::Opsets& more = {});
 
   // Nothing when no version that the model imports can say it. unread: nodes that are not written.
   std::optional<Spelling> spell(const Graph& graph, const GraphNode& node, const NodeSet& unread = {}) const;
@@ -44,6 +48,7 @@ class Speller {
   bool is_available(std::string_view domain, std::string_view op_type) const;
 
   const ImportedModel& model_;
+  const NodeAlone::Opsets opsets_;
   ExportMemory& memory_;
   std::unordered_set<std::string> functions_;  // by function_key; their names mean something else in this model
 };

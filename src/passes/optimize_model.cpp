@@ -4,6 +4,7 @@
 #include <set>
 
 #include "onnx/export_objection.h"
+#include "onnx/spelling.h"
 #include "passes/fingerprint.h"
 #include "passes/pass_set_version.h"
 #include "passes/stamp.h"
@@ -78,15 +79,27 @@ void put_stamp(ExportedModel& exported, const Stamp& stamp) {
     *it = entry;
 }
 
+// The domains beside ONNX's own that capabilities write ops of.
+NodeAlone::Opsets more_opsets(const CapabilitySet& capabilities) {
+  NodeAlone::Opsets more;
+  for (const CapabilityInfo& info : all_capabilities())
+    for (const ProducedOp& op : info.produces)
+      if (capabilities.has(info.id) && !op.domain.empty()) more.emplace(op.domain, op.least_version);
+  return more;
+}
+
 }  // namespace
 
 Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities) {
   RewrittenModel optimized;
   Graph graph = model.graph.clone();
   if (capabilities.has(Capability::InlineFunctions)) inline_functions(model, graph, optimized.log);
-  const RewriteOptions options{.objection = export_objection(model), .must_descend = true};
-  TN_RETURN_IF_ERROR(run_passes(graph, capabilities, optimized.log, options));
-  TN_ASSIGN_OR_RETURN(optimized.exported, export_model(model, graph, {.normal_form = true}));
+  const NodeAlone::Opsets more = more_opsets(capabilities);
+  const auto onnx = std::make_shared<NodeMaker>(model, with_more(model, more));
+  const RewriteOptions options{.objection = export_objection(model, more), .must_descend = true};
+  TN_RETURN_IF_ERROR(run_passes(graph, capabilities, optimized.log, options, onnx.get()));
+  optimized.made = onnx;
+  TN_ASSIGN_OR_RETURN(optimized.exported, export_model(model, graph, {.normal_form = true, .more_opsets = more}));
   wire::Model& out = optimized.exported.model;
   if (capabilities.has(Capability::RemoveUnused)) remove_unused_functions(out);
   optimized.nodes_before = model.wire.graph.nodes.size();

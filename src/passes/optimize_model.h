@@ -10,13 +10,14 @@ namespace tenon {
 struct RewrittenModel {
   // Whether anything is to be written. False: the file is what the passes would make of it, apart from the stamp.
   bool changed = false;
-  ExportedModel exported;  // with the stamp; refers to the imported model
+  std::shared_ptr<const NodeMaker> made;  // what nodes of the exported model refer to
+  ExportedModel exported;                 // with the stamp; refers to the imported model
   ChangeLog log;
   size_t nodes_before = 0, nodes_after = 0;  // of the top graph, as ONNX has them
 };
 
 // Takes the model through the passes that are switched on and writes it as ONNX again, in the op versions that it
-// imports. No weight is read.
+// imports. No weight is read unless the capability for folding them is on.
 Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities);
 
 // Whether the stamp in a model says, and rightly, that these passes would change nothing. Looks at the model's messages

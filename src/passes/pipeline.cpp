@@ -6,9 +6,9 @@
 
 namespace tenon {
 
-const std::vector<Phase>& pipeline() {
+std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
   using enum Capability;
-  static const std::vector<Phase> phases = {
+  return {
       {"normalize",
        {
            {FoldConstants, fold_constants(), "first, so that the others see constants wherever there are any"},
@@ -24,9 +24,51 @@ const std::vector<Phase>& pipeline() {
            {MergeEqualNodes, merge_equal_nodes(), "last, because operands are equal only when all above is done"},
        }},
       // Runs together with the first, so that rules see normal graphs and leave none that is not.
-      {"optimize", {}},
+      {"optimize",
+       {
+           {FuseGelu, fuse_gelu(), "before its product is taken for a scale"},
+           {FuseGeluTanh, fuse_gelu_tanh(), "the same"},
+           {FuseQuickGelu, fuse_quick_gelu(), "the same"},
+           {FoldWeights, fold_weights(), "first, so that the others see weights wherever there are any"},
+           {RemoveNot, remove_not(), "what only cleans up, before patterns are looked for"},
+           {MergeCasts, merge_casts(), "the same"},
+           {MergeClips, merge_clips(), "the same"},
+           {MergeTransposes, merge_transposes(), "the same"},
+           {SinkTransposes, sink_transposes(), "when neighbours have been merged"},
+           {MergeReshapes, merge_reshapes(), "the same"},
+           {MergeSlices, merge_slices(), "before parts are looked for"},
+           {SlicesToSplit, slices_to_split(), "before all parts are joined"},
+           {SimplifyConcat, simplify_concat(), "the same"},
+           {RemoveRequantize, remove_requantize(), "exact, and so before the other"},
+           {RemoveQuantizeRounding, remove_quantize_rounding(), "the same"},
+           {FusePad, fuse_pad(), "before the window belongs to a fused op"},
+           {FuseConvBn, fuse_conv_bn(), "while the product has no activation that would separate them"},
+           {FuseConvMul, fuse_conv_mul(), "the same"},
+           {FuseConvAdd, fuse_conv_add(), "the same"},
+           {FuseMatmulBn, fuse_matmul_bn(), "the same"},
+           {FuseMatmulMul, fuse_matmul_mul(), "the same"},
+           {FuseMatmulAdd, fuse_matmul_add(), "before a Gemm is looked for"},
+           {FuseGemmAdd, fuse_gemm_add(), "when there is a Gemm to add to"},
+           {FuseGemmTranspose, fuse_gemm_transpose(), "the same"},
+           {FuseLayerNorm, fuse_layer_norm(onnx), "before its parts are taken for something else"},
+           {FuseLayerNorm, fuse_layer_norm_bias(onnx), "when there is a normalization to add to"},
+           {FuseRmsNorm, fuse_rms_norm(), "the same"},
+           {FuseMatmulTranspose, fuse_matmul_transpose(onnx), "when no Gemm can be made of the product"},
+           {FuseMatmulScale, fuse_matmul_scale(onnx), "when no weight can take the number"},
+           {FuseConvActivation, fuse_conv_activation(onnx), "when the product has all that is linear"},
+           {FuseGemmActivation, fuse_gemm_activation(onnx), "the same"},
+           {FuseDynamicQuantizeMatmul, fuse_dynamic_quantize_matmul(onnx), "when its bias has not gone elsewhere"},
+           {FuseAttention, fuse_attention(onnx), "before its products become something else"},
+           {FuseMultiHeadAttention, fuse_multi_head_attention(onnx), "where ONNX has no Attention yet"},
+           {FuseEmbedLayerNorm, fuse_embed_layer_norm(onnx), "before its sum is taken for a skip connection"},
+           {FuseSkipLayerNorm, fuse_skip_layer_norm(onnx), "when the normalization has its bias"},
+           {FuseSkipRmsNorm, fuse_skip_rms_norm(onnx), "the same"},
+           {MultiplyByInverse, multiply_by_inverse(), "when no pattern above needs the Div"},
+           {MergeScales, merge_scales(), "when inverses are factors"},
+           {FuseBiasSoftmax, fuse_bias_softmax(onnx), "takes what is left of sums before a Softmax"},
+           {FuseBiasGelu, fuse_bias_gelu(onnx), "last, because it takes what is a Gelu by now"},
+       }},
   };
-  return phases;
 }
 
 namespace {
@@ -41,10 +83,11 @@ Status settle_facts(Graph& graph) {
 
 }  // namespace
 
-Status run_passes(Graph& graph, const CapabilitySet& capabilities, ChangeLog& log, const RewriteOptions& options) {
+Status run_passes(Graph& graph, const CapabilitySet& capabilities, ChangeLog& log, const RewriteOptions& options,
+                  NodeMaker* onnx) {
   TN_RETURN_IF_ERROR(settle_facts(graph));
   std::vector<Rule> rules;
-  for (const Phase& phase : pipeline()) {
+  for (const Phase& phase : pipeline(onnx)) {
     for (const Pass& pass : phase.passes)
       if (capabilities.has(pass.capability)) rules.push_back(pass.rule);
     if (capabilities.has(Capability::RemoveUnused)) remove_unused_nodes(graph, log);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "ir/rewrite.h"
+#include "onnx/node_maker.h"
 #include "passes/capability.h"
 
 namespace tenon {
@@ -20,9 +21,11 @@ struct Phase {
   std::string_view name;
   std::vector<Pass> passes;
 };
-const std::vector<Phase>& pipeline();
+// onnx: makes the ONNX nodes of rules that write several nodes as one; null: these rules never fire.
+std::vector<Phase> pipeline(NodeMaker* onnx = nullptr);
 
 // Takes a graph through the pipeline, with the passes that are switched on.
-Status run_passes(Graph& graph, const CapabilitySet& capabilities, ChangeLog& log, const RewriteOptions& options = {});
+Status run_passes(Graph& graph, const CapabilitySet& capabilities, ChangeLog& log, const RewriteOptions& options = {},
+                  NodeMaker* onnx = nullptr);
 
 }  // namespace tenon

@@ -136,6 +136,27 @@ def test_capabilities_can_be_listed_and_switched(tenon, detour):
     assert report["status"] == "optimized"
 
 
+def test_a_capability_that_is_off_is_enabled_by_name(tenon, tmp_path):
+    nodes = [
+        helper.make_node("Add", ["x", "bias"], ["sum"], "shift"),
+        helper.make_node("Sigmoid", ["sum"], ["gate"], "open"),
+        helper.make_node("Mul", ["sum", "gate"], ["y"], "pass"),
+    ]
+    models.save(tmp_path / "gated.onnx", nodes, [models.tensor("x", [3, 4])], [models.tensor("y", [3, 4])],
+                models.weights_of({"bias": (4,)}))
+    tenon("optimize", "-m", "gated.onnx", "-o", "plain.onnx")
+    assert nodes_of(tmp_path / "plain.onnx") == ["Add", "Sigmoid", "Mul"]
+    result = tenon("optimize", "-m", "gated.onnx", "-o", "fused.onnx", "--enable", "fuse-quick-gelu", "--explain")
+    assert result.code == DONE
+    assert "fuse_quick_gelu  pass: together the nodes compute x * sigmoid(alpha * x)\n" in result.out
+    assert nodes_of(tmp_path / "fused.onnx") == ["Add", "QuickGelu"]
+    expected = results(tmp_path / "gated.onnx")
+    rounding = np.finfo(np.float32).eps * len(nodes) * np.abs(expected).max()
+    np.testing.assert_allclose(results(tmp_path / "fused.onnx"), expected, rtol=0, atol=rounding)
+    again = tenon("optimize", "-m", "fused.onnx", "-o", "fused.onnx", "--overwrite", "--enable", "fuse-quick-gelu")
+    assert again.out == "already normalized: fused.onnx (by its stamp)\n"
+
+
 def external(path, folder, nodes=("Identity", "Relu")):
     w = np.arange(4096, dtype=np.float32)
     names = ["x", *(f"v{i}" for i in range(len(nodes)))]

@@ -1,6 +1,52 @@
 #pragma once
 
 #include "ir/rewrite.h"
+#include "onnx/node_maker.h"
 
-// The rules that are off by default, each in its own file.
-namespace tenon {}
+// The rules that are off by default, each in its own file. Those that write several nodes as one ONNX node are given
+// what makes such nodes; with null they never fire.
+namespace tenon {
+
+Rule fold_weights();
+Rule fuse_attention(NodeMaker* onnx);
+Rule fuse_bias_gelu(NodeMaker* onnx);
+Rule fuse_bias_softmax(NodeMaker* onnx);
+Rule fuse_conv_activation(NodeMaker* onnx);
+Rule fuse_conv_add();
+Rule fuse_conv_bn();
+Rule fuse_conv_mul();
+Rule fuse_dynamic_quantize_matmul(NodeMaker* onnx);
+Rule fuse_embed_layer_norm(NodeMaker* onnx);
+Rule fuse_gelu();
+Rule fuse_gelu_tanh();
+Rule fuse_gemm_activation(NodeMaker* onnx);
+Rule fuse_gemm_add();
+Rule fuse_gemm_transpose();
+Rule fuse_layer_norm(NodeMaker* onnx);
+Rule fuse_layer_norm_bias(NodeMaker* onnx);
+Rule fuse_matmul_add();
+Rule fuse_matmul_bn();
+Rule fuse_matmul_mul();
+Rule fuse_matmul_scale(NodeMaker* onnx);
+Rule fuse_matmul_transpose(NodeMaker* onnx);
+Rule fuse_multi_head_attention(NodeMaker* onnx);
+Rule fuse_pad();
+Rule fuse_quick_gelu();
+Rule fuse_rms_norm();
+Rule fuse_skip_layer_norm(NodeMaker* onnx);
+Rule fuse_skip_rms_norm(NodeMaker* onnx);
+Rule merge_casts();
+Rule merge_clips();
+Rule merge_reshapes();
+Rule merge_scales();
+Rule merge_slices();
+Rule merge_transposes();
+Rule multiply_by_inverse();
+Rule remove_not();
+Rule remove_quantize_rounding();
+Rule remove_requantize();
+Rule simplify_concat();
+Rule sink_transposes();
+Rule slices_to_split();
+
+}  // namespace tenon
