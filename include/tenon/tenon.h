@@ -526,10 +526,12 @@ TN_API tn_status* tn_optimize(const char* input, const char* output, const tn_op
  *   validate_seconds=N (limit for the reference per set of inputs, and then for the compiled model; default 600),
  *   dim:NAME=N, shape:NAME=N,N,... and input:NAME=FILE.npy|VALUE (inputs for the comparison),
  *   program=PATH (the `tenon` program that runs the comparison),
- *   compile_seconds=N (limit on the silence of a compiler in its own process; default 3600)
- * The comparison runs in a separate process, so a crash or a hang fails only one model. The program is `tenon`, which
- * is found beside the library or in the bin folder of the installation. If it is missing, the build fails with
- * TN_NOT_FOUND before any model is compiled; name the program, or set validate=0. */
+ *   compile_seconds=N (limit on the silence of a compiler in its own process; default 3600),
+ *   cache=1|0 (take what was compiled before from the compile cache, and put there what is new; default 1),
+ *   cache_dir=DIR (instead of the user's cache folder), cache_bytes=N (limit on its size; default 10 GiB, and never
+ * more than a tenth of the free space) The comparison runs in a separate process, so a crash or a hang fails only one
+ * model. The program is `tenon`, which is found beside the library or in the bin folder of the installation. If it is
+ * missing, the build fails with TN_NOT_FOUND before any model is compiled; name the program, or set validate=0. */
 TN_API tn_status* tn_build_create(const tn_options* options, tn_build** build);
 TN_API void tn_build_release(tn_build* build);
 /* Adds a model. Options: provider (only for this model). */
@@ -556,9 +558,10 @@ TN_API tn_status* tn_build_prepare(tn_build* build);
 TN_API tn_status* tn_build_load(tn_build* build);
 /* *report is one JSON object: compiler, status ("compiled", "up to date" or "failed" if any model failed), folder,
  * seconds, threads, written (files), models: [{model, name, status ("compiled", "up to date", "failed", "skipped"),
- * output, error, seconds, nodes, steps, bytes, packed_bytes, shared: {tensors, bytes, with}, validation: {verdict,
- * message, outputs, tried, seconds}, warnings}], group: {weights_file, bytes, packed_bytes, bytes_without_sharing,
- * bytes_saved, tensors, stored_twice} or null. Release with tn_string_release. */
+ * output, error, seconds, nodes, steps, bytes, packed_bytes, shared: {tensors, bytes, with}, cached (whether the cache
+ * had it, for compiled ones), validation: {verdict, message, outputs, tried, seconds}, warnings}], group:
+ * {weights_file, bytes, packed_bytes, bytes_without_sharing, bytes_saved, tensors, stored_twice} or null. Release with
+ * tn_string_release. */
 TN_API tn_status* tn_build_run(tn_build* build, char** report);
 /* Makes tn_build_run end soon with TN_CANCELLED, from any thread, unless it has already published. A model that is
  * being compiled in this process is finished first. */
@@ -587,6 +590,14 @@ TN_API tn_status* tn_build_report_html(const char* report, char** html);
 /* Lists the compilers, probed now: a JSON list of {name, alias, description, usable, reason}, where alias and reason
  * may be null. Release with tn_string_release. */
 TN_API tn_status* tn_compilers_json(char** json);
+
+/* Describes a compile cache: {folder, models, weights_files, bytes, most_bytes}; most_bytes is what it may take at this
+ * moment. folder: NULL or "" for the user's, which is $XDG_CACHE_HOME/tenon or ~/.cache/tenon. Release with
+ * tn_string_release. */
+TN_API tn_status* tn_cache_describe(const char* folder, char** json);
+/* Empties a compile cache: {folder, freed_bytes}. Files that are not the cache's stay. Release with
+ * tn_string_release. */
+TN_API tn_status* tn_cache_clear(const char* folder, char** json);
 
 /* ---- Replacing the weights of sessions ---- */
 

@@ -5,6 +5,7 @@
 
 #include "api/model_handle.h"
 #include "build/build.h"
+#include "build/cache/cache_report.h"
 #include "build/child_process.h"
 #include "build/input_files.h"
 #include "build/validate.h"
@@ -60,6 +61,9 @@ Result<build::BuildRequest> read_build_options(const tn_options* options) {
   reader.texts_by_name("shape", shapes);
   reader.texts_by_name("input", inputs);
   reader.text("program", request.program);
+  reader.boolean("cache", request.cache.is_on);
+  reader.text("cache_dir", request.cache.folder);
+  reader.integer("cache_bytes", request.cache.most_bytes, 0);
   TN_RETURN_IF_ERROR(reader.finish());
   // Longer than a year is for ever, and must not overflow.
   request.compile_limit = std::chrono::seconds(std::min<int64_t>(compile_seconds, 366 * 24 * 3600));
@@ -210,6 +214,23 @@ tn_status* tn_compilers_json(char** json) {
   return api::guarded([&]() -> Status {
     if (!json) return invalid_argument("json must not be NULL");
     *json = api::copy_text(build::compilers_json());
+    return {};
+  });
+}
+
+tn_status* tn_cache_describe(const char* folder, char** json) {
+  return api::guarded([&]() -> Status {
+    if (!json) return invalid_argument("json must not be NULL");
+    *json = api::copy_text(build::cache_json(folder ? folder : ""));
+    return {};
+  });
+}
+
+tn_status* tn_cache_clear(const char* folder, char** json) {
+  return api::guarded([&]() -> Status {
+    if (!json) return invalid_argument("json must not be NULL");
+    TN_ASSIGN_OR_RETURN(const std::string text, build::clear_cache_json(folder ? folder : ""));
+    *json = api::copy_text(text);
     return {};
   });
 }

@@ -28,7 +28,8 @@ struct ModelJob {
   int64_t nodes = 0, steps = 0, context_bytes = 0, packed_bytes = 0;
   int64_t shared_tensors = 0, shared_bytes = 0;
   std::vector<std::string> shared_with;
-  Json validation;  // null: not tried
+  Json validation;      // null: not tried
+  bool cached = false;  // nothing was to be compiled
 
   bool alive() const { return state == State::Waiting; }
   bool is_good() const { return state == State::Compiled || state == State::UpToDate; }

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "build/cache/cache_folder.h"
+
 namespace tenon::build {
 
 struct ModelRequest {
@@ -38,6 +40,7 @@ struct BuildRequest {
   int64_t jobs = 1, threads = 0;
   int64_t validate_seconds = 600;  // that the reference may take for a set of inputs, and then the compiled model
   std::chrono::milliseconds compile_limit = std::chrono::hours(1);  // that a compiler in another process may be silent
+  CacheOptions cache;
   TrialRequest trial;
   std::string program;  // the `tenon` that tries results; "": the one beside the library
 };

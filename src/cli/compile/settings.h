@@ -16,7 +16,7 @@ using TextMap = std::map<std::string, std::string>;
 // What a compile is asked to do: flags over the configuration file over defaults.
 struct CompileSettings {
   std::vector<std::string> models;
-  std::string output, output_dir, bin_name, report, config;
+  std::string output, output_dir, bin_name, report, config, cache_dir;
   std::string compiler = "tenon";
   std::string sources = "reference";
   TextMap provider_options;
@@ -24,7 +24,7 @@ struct CompileSettings {
   std::vector<std::string> pins;
   bool freeze_all = false;
   std::vector<std::string> frozen;
-  bool overwrite = false, embed = false, validate = true, defer = false, keep_going = true;
+  bool overwrite = false, embed = false, validate = true, defer = false, keep_going = true, no_cache = false;
   bool validate_again = false;  // also what is up to date
   int64_t jobs = 1, threads = 0;
   int64_t validate_seconds = 0;  // 0: as usual
