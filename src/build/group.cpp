@@ -113,6 +113,7 @@ void GroupCompiler::run() {
 }
 
 bool GroupCompiler::is_up_to_date(std::vector<ModelJob*>& group) {
+  if (request_.staged.rebuild) return false;
   const auto existing = compiler_.find_existing(to_compile(group), tell_);
   if (existing) take(*existing, group);
   return existing.has_value();
@@ -340,7 +341,7 @@ bool GroupCompiler::is_unchanged(const Json& described, const std::vector<ModelJ
     if (flag_in(Json::parse(job.model->describe("unchanged")), "unchanged")) continue;
     std::string key;
     try {
-      const Model now = Model::load(job.path, load_options(request_));
+      const Model now = load_model(job.path, request_, request_.models[job.number], nullptr);
       GroupToCompile one = to_compile({&job}, pins);
       one.models[0].model = &now;
       key = compiler_.key(one.models[0], one);

@@ -10,6 +10,7 @@
 struct tn_model {
   std::shared_ptr<tenon::ImportedModel> model;
   std::shared_ptr<const tenon::ModelContent> content;
+  std::string derivation;  // what was done to it since it was read; "": nothing
   // Texts that accessors return.
   std::map<std::string, std::string> properties;
   std::vector<std::pair<std::string, std::string>> metadata;

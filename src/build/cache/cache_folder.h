@@ -15,6 +15,7 @@ namespace tenon::build {
 
 struct CacheOptions {
   bool is_on = true;
+  bool finds = true;                       // false: all is compiled, and kept
   std::string folder;                      // "": the user's
   int64_t most_bytes = int64_t{10} << 30;  // together
 };

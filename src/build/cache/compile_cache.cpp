@@ -70,10 +70,11 @@ Result<std::unique_ptr<CompileCache>> CompileCache::open(const CacheOptions& opt
   if (folder.empty()) return error(Code::NotFound, "neither XDG_CACHE_HOME nor HOME names a folder for the cache");
   std::vector<std::string> made;
   TN_RETURN_IF_ERROR(make_folders(folder, made));
-  return std::unique_ptr<CompileCache>(new CompileCache(folder, options.most_bytes));
+  return std::unique_ptr<CompileCache>(new CompileCache(folder, options));
 }
 
 std::optional<CompileCache::FoundModel> CompileCache::find(const Hash128& key) {
+  if (!options_.finds) return std::nullopt;
   const Json entry = read_small_json(path(key, "json"));
   const auto id = weights_in(entry);
   auto weights = id ? weights_.find(*id) : nullptr;
@@ -88,6 +89,7 @@ std::optional<CompileCache::FoundModel> CompileCache::find(const Hash128& key) {
 }
 
 std::string CompileCache::find_group(const Hash128& key) {
+  if (!options_.finds) return "";
   const auto id = weights_in(read_small_json(path(key, "group")));
   return id && weights_.find(*id) ? weights_.path(*id) : "";
 }
@@ -100,12 +102,12 @@ Status CompileCache::keep(const GroupToKeep& group) {
   if (!is_known_group || std::ranges::any_of(group.models, is_new)) TN_RETURN_IF_ERROR(add(group));
   for (const ModelToKeep& model : group.models)
     if (model.is_known && !model.validation.empty()) TN_RETURN_IF_ERROR(note(model));
-  trim_cache(folder_, cache_limit(most_bytes_, free_bytes_at(folder_)));
+  trim_cache(folder_, cache_limit(options_.most_bytes, free_bytes_at(folder_)));
   return {};
 }
 
 Status CompileCache::add(const GroupToKeep& group) {
-  if (image_bytes(*group.image) > cache_limit(most_bytes_, free_bytes_at(folder_))) return {};
+  if (image_bytes(*group.image) > cache_limit(options_.most_bytes, free_bytes_at(folder_))) return {};
   TN_ASSIGN_OR_RETURN(const auto weights, add_weights(group));
   const Hash128 id = weights->content_id();
   TN_RETURN_IF_ERROR(write_small_json(path(id, "seen"), Json::object()));

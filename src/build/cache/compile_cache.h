@@ -42,8 +42,8 @@ class CompileCache {
   Status keep(const GroupToKeep& group);
 
  private:
-  CompileCache(std::string folder, int64_t most_bytes)
-      : folder_(std::move(folder)), most_bytes_(most_bytes), weights_(folder_) {}
+  CompileCache(std::string folder, const CacheOptions& options)
+      : folder_(std::move(folder)), options_(options), weights_(folder_) {}
   std::string path(const Hash128& key, const char* ending) const { return cache_file(folder_, key, ending); }
   // With the folder locked.
   Status add(const GroupToKeep& group);
@@ -51,7 +51,7 @@ class CompileCache {
   Status note(const ModelToKeep& model) const;
 
   std::string folder_;
-  int64_t most_bytes_;
+  CacheOptions options_;
   CachedWeights weights_;
 };
 

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/config_problems.h"
 #include "cli/trial_flags.h"
 
 namespace cli {
@@ -62,6 +63,8 @@ class CompileFlags {
   bool list_ = false, validate_ = false, no_validate_ = false, keep_going_ = false, fail_fast_ = false;
 };
 
+// The same for the section 'compile' of another configuration file.
+void read_compile_section(const Json& section, CompileSettings& settings, ConfigProblems& problems);
 // Adds what a configuration file says to settings that still have their defaults.
 void read_config(const std::string& path, CompileSettings& settings);
 
