@@ -89,6 +89,17 @@ inline std::string report_html(const std::string& report) {
   detail::check(tn_build_report_html(detail::c_text(report, "a report"), &html));
   return detail::take_text(html);
 }
+// The compile cache, as JSON: see tn_cache_describe and tn_cache_clear. "": the user's.
+inline std::string cache_json(const std::string& folder = "") {
+  char* text = nullptr;
+  detail::check(tn_cache_describe(detail::c_text(folder, "the path of a folder"), &text));
+  return detail::take_text(text);
+}
+inline std::string clear_cache(const std::string& folder = "") {
+  char* text = nullptr;
+  detail::check(tn_cache_clear(detail::c_text(folder, "the path of a folder"), &text));
+  return detail::take_text(text);
+}
 inline std::string compilers_json() {
   char* text = nullptr;
   detail::check(tn_compilers_json(&text));

@@ -84,6 +84,7 @@ class Model {
 
  private:
   friend class Build;
+  friend Model optimized(const Model& model, const Options& options, std::string* report);
   explicit Model(tn_model* handle) : handle_(handle) {}
   detail::Owner<tn_model, tn_model_release> handle_;
 };

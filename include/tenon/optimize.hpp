@@ -22,6 +22,30 @@ inline OptimizedModel optimize(const Model& model, const Options& options = {}) 
   return {std::string(data, size), detail::take_text(report)};
 }
 
+// See tn_model_optimized. Throws Error.
+inline Model optimized(const Model& model, const Options& options = {}, std::string* report = nullptr) {
+  tn_model* made = nullptr;
+  char* text = nullptr;
+  detail::check(tn_model_optimized(model.get(), options.get(), &made, &text));
+  Model result(made);
+  std::string taken = detail::take_text(text);
+  if (report) *report = std::move(taken);
+  return result;
+}
+
+// See tn_model_analyze. Returns JSON. Throws Error.
+inline std::string analyze(const Model& model, const Options& options = {}) {
+  char* json = nullptr;
+  detail::check(tn_model_analyze(model.get(), options.get(), &json));
+  return detail::take_text(json);
+}
+// See tn_analysis_html. Throws Error.
+inline std::string analysis_html(const std::string& analyses) {
+  char* html = nullptr;
+  detail::check(tn_analysis_html(detail::c_text(analyses, "analyses"), &html));
+  return detail::take_text(html);
+}
+
 // See tn_optimize. Returns the report. Throws Error.
 inline std::string optimize_file(const std::string& input, const std::string& output, const Options& options = {}) {
   char* report = nullptr;

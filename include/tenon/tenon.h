@@ -508,6 +508,12 @@ TN_API tn_status* tn_choose_capabilities(const tn_options* options, char** json)
  * [{rule, node, reason, removed, added}]. Release both with tn_string_release. */
 TN_API tn_status* tn_model_optimize(const tn_model* model, const tn_options* options, char** data, size_t* size,
                                     char** report);
+/* The same as a model in memory, which refers to the weights of the first one, for whoever compiles or runs it next:
+ * for them it is the model of the same file. Where nothing is to be done, it is the first one. Options as for
+ * tn_model_optimize, and force=1|0 (run the passes even if the model carries the stamp of a normal form). *report also
+ * has seconds, and evidence ("stamp" or "no pass changes it") for what was done before. */
+TN_API tn_status* tn_model_optimized(const tn_model* model, const tn_options* options, tn_model** optimized,
+                                     char** report);
 /* The same from file to file, which may be one. Where nothing is to be done, no weight is read: nothing is written when
  * both are the same file, else the output is a copy that shares its blocks with the input where the file system can. An
  * output in the input's folder refers to the input's external data; elsewhere the data files are copied first. Options
@@ -515,6 +521,18 @@ TN_API tn_status* tn_model_optimize(const tn_model* model, const tn_options* opt
  * overwrite=1|0, check=1|0 (write nothing). *report also has input, output, written ("model", "reflink", "copy",
  * "nothing"), evidence ("stamp" or "no pass changes it", when it was done before), data_files, seconds. */
 TN_API tn_status* tn_optimize(const char* input, const char* output, const tn_options* options, char** report);
+
+/* What will run each node of a model: {target, consumer, capabilities (as tn_choose_capabilities has them), error (why
+ * it cannot be compiled, or ""), summary: {nodes, steps, providers, kernels, fallbacks}, suggestions: [{capability,
+ * result, description, fires, nodes}] (capabilities that are off and would help; nodes: those that the reference would
+ * no longer run), nodes: [{name, op, depth, inputs, outputs, provider ("cpu", "reference", "control"; "weights":
+ * computed when weights are loaded; "none"), kernel, variant, with, reasons}]}. No weight is read. Options:
+ * provider=cpu|reference, capability:NAME=1|0, optimize=1|0 (0: the model as it is), consumer=tenon|onnxruntime (who
+ * will run it; for onnxruntime every capability helps that writes ops it has). Release with tn_string_release. */
+TN_API tn_status* tn_model_analyze(const tn_model* model, const tn_options* options, char** json);
+/* Renders analyses, a JSON list of {model, analysis}, as one self-contained HTML page. Release with tn_string_release.
+ */
+TN_API tn_status* tn_analysis_html(const char* analyses, char** html);
 
 /* ---- Builds [compiler]: from models to validated files ---- */
 
@@ -530,13 +548,25 @@ TN_API tn_status* tn_optimize(const char* input, const char* output, const tn_op
  *   validate_seconds=N (limit for the reference per set of inputs, and then for the compiled model; default 600),
  *   dim:NAME=N, shape:NAME=N,N,... and input:NAME=FILE.npy|VALUE (inputs for the comparison),
  *   program=PATH (the `tenon` program that runs the comparison),
- *   compile_seconds=N (limit on the silence of a compiler in its own process; default 3600)
+ *   compile_seconds=N (limit on the silence of a compiler in its own process; default 3600),
+ *   cache=1|0 (take what was compiled before from the compile cache, and put there what is new; default 1),
+ *   cache_dir=DIR (instead of the user's cache folder), cache_bytes=N (limit on its size; default 10 GiB, and never
+ *   more than a tenth of the free space),
+ *   optimize=1|0 (bring models into normal form first, in memory; default 0), capability:NAME=1|0, force=1|0 (as for
+ *   tn_model_optimized)
+ * With staged=1 the build works as `tenon build` does (docs/build.md): into output_dir, with a manifest there, and only
+ * those stages run that something has changed for. Its options:
+ *   compile=1|0 (0: stop at the optimized models, and write these), keep_optimized=1|0 (write them too), rebuild=1|0
+ *   (run every stage), rehash=1|0 (read every file), dry_run=1|0 (write nothing), auto=1|0 (switch on the capabilities
+ *   that the analysis suggests), most_rounds=N (of that; default 3), fail_on_reference=1|0
+ * The report is the manifest then, with the report of the compile, or null, as "report".
  * The comparison runs in a separate process, so a crash or a hang fails only one model. The program is `tenon`, which
  * is found beside the library or in the bin folder of the installation. If it is missing, the build fails with
  * TN_NOT_FOUND before any model is compiled; name the program, or set validate=0. */
 TN_API tn_status* tn_build_create(const tn_options* options, tn_build** build);
 TN_API void tn_build_release(tn_build* build);
-/* Adds a model. Options: provider (only for this model). */
+/* Adds a model. Options, for this model only: provider, name (of the results; default: the stem of the path),
+ * capability:NAME=1|0. */
 TN_API tn_status* tn_build_add_model(tn_build* build, const char* path, const tn_options* options);
 
 typedef enum tn_build_event {
@@ -560,9 +590,10 @@ TN_API tn_status* tn_build_prepare(tn_build* build);
 TN_API tn_status* tn_build_load(tn_build* build);
 /* *report is one JSON object: compiler, status ("compiled", "up to date" or "failed" if any model failed), folder,
  * seconds, threads, written (files), models: [{model, name, status ("compiled", "up to date", "failed", "skipped"),
- * output, error, seconds, nodes, steps, bytes, packed_bytes, shared: {tensors, bytes, with}, validation: {verdict,
- * message, outputs, tried, seconds}, warnings}], group: {weights_file, bytes, packed_bytes, bytes_without_sharing,
- * bytes_saved, tensors, stored_twice} or null. Release with tn_string_release. */
+ * output, error, seconds, nodes, steps, bytes, packed_bytes, shared: {tensors, bytes, with}, cached (whether the cache
+ * had it, for compiled ones), validation: {verdict, message, outputs, tried, seconds}, warnings}], group:
+ * {weights_file, bytes, packed_bytes, bytes_without_sharing, bytes_saved, tensors, stored_twice} or null. Release with
+ * tn_string_release. */
 TN_API tn_status* tn_build_run(tn_build* build, char** report);
 /* Makes tn_build_run end soon with TN_CANCELLED, from any thread, unless it has already published. A model that is
  * being compiled in this process is finished first. */
@@ -591,6 +622,14 @@ TN_API tn_status* tn_build_report_html(const char* report, char** html);
 /* Lists the compilers, probed now: a JSON list of {name, alias, description, usable, reason}, where alias and reason
  * may be null. Release with tn_string_release. */
 TN_API tn_status* tn_compilers_json(char** json);
+
+/* Describes a compile cache: {folder, models, weights_files, bytes, most_bytes}; most_bytes is what it may take at this
+ * moment. folder: NULL or "" for the user's, which is $XDG_CACHE_HOME/tenon or ~/.cache/tenon. Release with
+ * tn_string_release. */
+TN_API tn_status* tn_cache_describe(const char* folder, char** json);
+/* Empties a compile cache: {folder, freed_bytes}. Files that are not the cache's stay. Release with
+ * tn_string_release. */
+TN_API tn_status* tn_cache_clear(const char* folder, char** json);
 
 /* ---- Replacing the weights of sessions ---- */
 

@@ -86,6 +86,12 @@ void bind_models(nb::module_& m) {
              const auto optimized = alone([&] { return tenon::optimize(l.model, options); });
              return nb::make_tuple(nb::bytes(optimized.model.data(), optimized.model.size()), optimized.report);
            })
+      .def("analyze",
+           [](const LoadedModel& l, const Settings& settings) {
+             Options options;
+             for (const auto& [key, value] : settings) options.set(key, value);
+             return alone([&] { return tenon::analyze(l.model, options); });
+           })
       .def("describe", [](const LoadedModel& l,
                           const std::string& sections) { return alone([&] { return l.model.describe(sections); }); })
       .def("property", [](const LoadedModel& l, const std::string& name) { return decoded(l.model.property(name)); })
@@ -106,5 +112,7 @@ void bind_models(nb::module_& m) {
     const Options options = options_of(settings);
     return alone([&] { return tenon::optimize_file(input, output, options); });
   });
-  m.def("capabilities_json", [] { return tenon::capabilities_json(); });
+  m.def("analysis_html",
+        [](const std::string& analyses) { return alone([&] { return tenon::analysis_html(analyses); }); });
+  m.def("capabilities_json", [] { return alone([] { return tenon::capabilities_json(); }); });
 }

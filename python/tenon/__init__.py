@@ -49,6 +49,7 @@ from ._info import (
 from ._model import Model, capabilities, optimize_file
 from ._nodes import ModelMetadata, NodeArg, OrtEpAssignedNode, OrtEpAssignedSubgraph
 from ._onnxruntime_name import install_as_onnxruntime
+from ._optimize import Analysis, analyze, optimize
 from ._options import RunOptions, SessionOptions
 from ._providers import get_all_providers, get_available_providers, get_device
 from ._refused import (

@@ -20,7 +20,7 @@ class BuildReport(dict):
     @property
     def errors(self):
         """The errors of failed models, by path."""
-        return {model["model"]: model["error"] for model in self["models"] if model["status"] == "failed"}
+        return {model["model"]: model["error"] for model in self["models"] if model.get("error")}
 
     def html(self):
         """The report as one self-contained HTML page."""
@@ -38,7 +38,8 @@ class BuildFailed(Fail):
 def build(models, output=None, *, output_dir=None, weights_name=None, overwrite=False, embed=False, compiler="tenon",
           provider=None, cpu_isa=None, sources="reference", defer_weights=False, pin=(), freeze_inputs=False,
           keep_going=True, validate=True, validate_existing=False, validate_seconds=None, dims=None, shapes=None,
-          inputs=None, jobs=1, threads=None, program=None, compile_seconds=None, on_event=None, check=True):
+          inputs=None, jobs=1, threads=None, program=None, compile_seconds=None, cache=True, cache_dir=None,
+          cache_bytes=None, optimize=None, stages=None, on_event=None, check=True):
     """Compiles models, given by their paths, into context files that share one weights file, and returns a
     `BuildReport`. Models that are up to date are skipped; results are published only if they agree with the reference
     interpreter.
@@ -58,6 +59,15 @@ def build(models, output=None, *, output_dir=None, weights_name=None, overwrite=
     of inputs, and then for the compiled model. dims, shapes and inputs: the inputs for the comparison, as dicts of
     extents, of lists of extents, and of .npy files or numbers.
 
+    cache: take what was compiled before from the cache of compiled models, and put there what is new. cache_dir: its
+    folder, instead of the user's. cache_bytes: limit on its size; never more than a tenth of the free space.
+
+    optimize: True: bring the models into normal form first, in memory; a dict: with these capabilities, by their names,
+    switched on or off. stages: a dict of settings turns the build into that of `tenon build`, which keeps a manifest in
+    `output_dir` and runs only the stages that something has changed for; the report is the manifest then, and "report"
+    in it that of the compile. Settings: compile, keep_optimized, rebuild, rehash, force, dry_run, auto, most_rounds,
+    fail_on_reference; {} for none.
+
     compile_seconds: how long a compiler in its own process may print nothing. on_event: called with "progress",
     "warning" or "detail", the position of a model or None, and a text, from another thread; an exception it raises ends
     the build, as does Ctrl-C; nothing is written then."""
@@ -75,7 +85,10 @@ def build(models, output=None, *, output_dir=None, weights_name=None, overwrite=
         sources=sources, defer_weights=defer_weights, pin=as_names(pin, "pin"), freeze_inputs=freeze_inputs is True,
         freeze_input=frozen, keep_going=keep_going, validate=validate, validate_existing=validate_existing,
         validate_seconds=validate_seconds, dim=dict(dims or {}), shape=_shapes(shapes), input=_inputs(inputs),
-        jobs=jobs, threads=threads, program=_path(program), compile_seconds=compile_seconds)
+        jobs=jobs, threads=threads, program=_path(program), compile_seconds=compile_seconds,
+        cache=cache, cache_dir=_path(cache_dir), cache_bytes=cache_bytes,
+        optimize=bool(optimize) if stages is None else optimize is not False,
+        capability=dict(optimize) if isinstance(optimize, dict) else {}, staged=stages is not None, **(stages or {}))
     own = [settings(provider=by_path.get(path)) for path in paths]
     report = BuildReport(json.loads(_tenon.build(paths, own, options, on_event)))
     if check and not report.ok:

@@ -66,11 +66,7 @@ class SessionOptions:
     log_severity_level = _Setting(int, -1)
     log_verbosity_level = _Setting(int, 0)
     logid = _Setting(str, "")
-    optimized_model_filepath = _Setting(
-        str,
-        "",
-        lambda path: path and "Tenon sessions do not write optimized models; leave optimized_model_filepath empty",
-    )
+    optimized_model_filepath = _Setting(str, "")
     use_deterministic_compute = _Setting(bool, False)
     use_per_session_threads = _Setting(bool, True)
 

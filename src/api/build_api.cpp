@@ -5,6 +5,7 @@
 
 #include "api/model_handle.h"
 #include "build/build.h"
+#include "build/cache/cache_report.h"
 #include "build/child_process.h"
 #include "build/input_files.h"
 #include "build/validate.h"
@@ -28,6 +29,18 @@ std::vector<std::string> joined(const std::map<std::string, std::string>& values
   std::vector<std::string> texts;
   for (const auto& [name, value] : values) texts.push_back(fmt::format("{}={}", name, value));
   return texts;
+}
+
+void read_staged_options(api::OptionReader& reader, build::StagedSettings& staged) {
+  reader.boolean("staged", staged.is_on);
+  reader.boolean("compile", staged.compile);
+  reader.boolean("keep_optimized", staged.keep_optimized);
+  reader.boolean("rebuild", staged.rebuild);
+  reader.boolean("rehash", staged.rehash);
+  reader.boolean("dry_run", staged.dry_run);
+  reader.boolean("auto", staged.auto_enable);
+  reader.integer("most_rounds", staged.most_rounds, 0);
+  reader.boolean("fail_on_reference", staged.fail_on_reference);
 }
 
 Result<build::BuildRequest> read_build_options(const tn_options* options) {
@@ -60,6 +73,13 @@ Result<build::BuildRequest> read_build_options(const tn_options* options) {
   reader.texts_by_name("shape", shapes);
   reader.texts_by_name("input", inputs);
   reader.text("program", request.program);
+  reader.boolean("optimize", request.optimize.is_on);
+  reader.boolean("force", request.optimize.force);
+  reader.integers_by_name("capability", request.optimize.capabilities);
+  read_staged_options(reader, request.staged);
+  reader.boolean("cache", request.cache.is_on);
+  reader.text("cache_dir", request.cache.folder);
+  reader.integer("cache_bytes", request.cache.most_bytes, 0);
   TN_RETURN_IF_ERROR(reader.finish());
   // Longer than a year is for ever, and must not overflow.
   request.compile_limit = std::chrono::seconds(std::min<int64_t>(compile_seconds, 366 * 24 * 3600));
@@ -139,9 +159,12 @@ void tn_build_release(tn_build* build) { delete build; }
 tn_status* tn_build_add_model(tn_build* build, const char* path, const tn_options* options) {
   return api::guarded([&]() -> Status {
     if (!build || !path) return invalid_argument("build and path must not be NULL");
-    build::ModelRequest model{path, ""};
+    build::ModelRequest model;
+    model.path = path;
     api::OptionReader reader(options);
     reader.text("provider", model.provider);
+    reader.text("name", model.name);
+    reader.integers_by_name("capability", model.capabilities);
     TN_RETURN_IF_ERROR(reader.finish());
     return build->build.add(std::move(model));
   });
@@ -193,6 +216,7 @@ tn_status* tn_build_model(const tn_build* build, size_t model, tn_model** loaded
     if (!build || !loaded) return invalid_argument("build and model must not be NULL");
     const tn_model* found = build->build.model(model);
     *loaded = found ? new tn_model(found->model, found->content) : nullptr;
+    if (found) (*loaded)->derivation = found->derivation;
     return {};
   });
 }
@@ -210,6 +234,23 @@ tn_status* tn_compilers_json(char** json) {
   return api::guarded([&]() -> Status {
     if (!json) return invalid_argument("json must not be NULL");
     *json = api::copy_text(build::compilers_json());
+    return {};
+  });
+}
+
+tn_status* tn_cache_describe(const char* folder, char** json) {
+  return api::guarded([&]() -> Status {
+    if (!json) return invalid_argument("json must not be NULL");
+    *json = api::copy_text(build::cache_json(folder ? folder : ""));
+    return {};
+  });
+}
+
+tn_status* tn_cache_clear(const char* folder, char** json) {
+  return api::guarded([&]() -> Status {
+    if (!json) return invalid_argument("json must not be NULL");
+    TN_ASSIGN_OR_RETURN(const std::string text, build::clear_cache_json(folder ? folder : ""));
+    *json = api::copy_text(text);
     return {};
   });
 }

@@ -57,13 +57,15 @@ Result<CompileRequest> read_compile_options(const tn_options* options) {
 }
 
 // Of everything that decides about the result: the model file, what lies outside it, and the options.
-Result<Hash128> made_from(const ImportedModel& model, const ModelContent& content, const std::string& target,
-                          const CompileRequest& request) {
+Result<Hash128> made_from(const tn_model& handle, const std::string& target, const CompileRequest& request) {
+  const ImportedModel& model = *handle.model;
+  const ModelContent& content = *handle.content;
   StreamingHash hash;
   const auto add = [&](const Hash128& part) { hash.add(part.hex()); };
   add(hash_bytes(target));
   add(hash_bytes(request.text));
   add(content.of_file());
+  if (!handle.derivation.empty()) add(hash_bytes(handle.derivation));
   for (const std::string& name : model.frozen_inputs) add(hash_bytes(name));
   for (const Constant& constant : *model.graph.constants) {
     const bool inside = constant.place && constant.place->file == file_name_of(model.path);
@@ -99,7 +101,7 @@ Result<ModelToBuild> compile_one(const CompileRequest& request, const tn_model& 
   std::erase_if(options.pinned, [&](const std::string& pin) { return !has_weight(*model, pin); });
   auto compiled = compile(model->graph, options);
   if (!compiled.ok()) return std::move(compiled).status().in(model->path);
-  TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(*model, *handle.content, options.target, request));
+  TN_ASSIGN_OR_RETURN(const Hash128 key, made_from(handle, options.target, request));
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
   return ModelToBuild{name, model, handle.content, std::move(options), std::move(*compiled), key, seconds.count()};
 }
@@ -159,7 +161,7 @@ tn_status* tn_compile_key(const tn_model* model, const tn_options* options, char
   return api::guarded([&]() -> Status {
     if (!model || !key) return invalid_argument("model and key must not be NULL");
     TN_ASSIGN_OR_RETURN(const CompileRequest request, read_compile_options(options));
-    TN_ASSIGN_OR_RETURN(const Hash128 hash, made_from(*model->model, *model->content, request.compile.target, request));
+    TN_ASSIGN_OR_RETURN(const Hash128 hash, made_from(*model, request.compile.target, request));
     *key = api::copy_text(hash.hex());
     return {};
   });

@@ -1,23 +1,21 @@
 // Optimized models: the C side of src/passes and build/optimize_file.h.
 #include <nlohmann/json.hpp>
 
+#include "api/capability_options.h"
 #include "api/model_handle.h"
 #include "build/capability_report.h"
 #include "build/optimize_file.h"
+#include "build/optimize_in_memory.h"
 #include "passes/optimize_model.h"
 #include "wire/onnx_write.h"
 
 using namespace tenon;
 
-namespace {
-
-Result<CapabilityChoice> read_capabilities(const std::map<std::string, int64_t>& switches) {
+Result<CapabilityChoice> api::read_capabilities(const std::map<std::string, int64_t>& switches) {
   std::vector<std::string> enable, disable;
   for (const auto& [name, on] : switches) (on ? enable : disable).push_back(name);
   return choose_capabilities(enable, disable);
 }
-
-}  // namespace
 
 extern "C" {
 
@@ -29,12 +27,33 @@ tn_status* tn_model_optimize(const tn_model* model, const tn_options* options, c
     api::OptionReader reader(options);
     reader.integers_by_name("capability", switches);
     TN_RETURN_IF_ERROR(reader.finish());
-    TN_ASSIGN_OR_RETURN(const CapabilityChoice capabilities, read_capabilities(switches));
+    TN_ASSIGN_OR_RETURN(const CapabilityChoice capabilities, api::read_capabilities(switches));
     TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_model(*model->model, capabilities.set));
     TN_ASSIGN_OR_RETURN(const std::string bytes, wire::write_model(optimized.exported.model));
     *report = api::copy_text(build::report_of(optimized, capabilities));
     *data = api::copy_text(bytes);
     *size = bytes.size();
+    return {};
+  });
+}
+
+tn_status* tn_model_optimized(const tn_model* model, const tn_options* options, tn_model** optimized, char** report) {
+  return api::guarded([&]() -> Status {
+    if (!model || !optimized || !report) return invalid_argument("model, optimized and report must not be NULL");
+    std::map<std::string, int64_t> switches;
+    bool force = false;
+    api::OptionReader reader(options);
+    reader.integers_by_name("capability", switches);
+    reader.boolean("force", force);
+    TN_RETURN_IF_ERROR(reader.finish());
+    TN_ASSIGN_OR_RETURN(const CapabilityChoice capabilities, api::read_capabilities(switches));
+    TN_ASSIGN_OR_RETURN(build::OptimizedInMemory made, build::optimize_in_memory(model->model, capabilities, force));
+    const bool is_same = made.model == model->model;
+    auto content = is_same ? model->content : std::make_shared<ModelContent>(made.model, model->content->identity());
+    auto handle = std::make_unique<tn_model>(std::move(made.model), std::move(content));
+    handle->derivation = is_same ? model->derivation : model->derivation + made.derivation;
+    *report = api::copy_text(made.report);
+    *optimized = handle.release();
     return {};
   });
 }
@@ -50,7 +69,7 @@ tn_status* tn_optimize(const char* input, const char* output, const tn_options* 
     reader.boolean("overwrite", request.overwrite);
     reader.boolean("check", request.check);
     TN_RETURN_IF_ERROR(reader.finish());
-    TN_ASSIGN_OR_RETURN(request.capabilities, read_capabilities(switches));
+    TN_ASSIGN_OR_RETURN(request.capabilities, api::read_capabilities(switches));
     TN_ASSIGN_OR_RETURN(const std::string text, build::optimize_file(request));
     *report = api::copy_text(text);
     return {};
@@ -72,7 +91,7 @@ tn_status* tn_choose_capabilities(const tn_options* options, char** json) {
     api::OptionReader reader(options);
     reader.integers_by_name("capability", switches);
     TN_RETURN_IF_ERROR(reader.finish());
-    TN_ASSIGN_OR_RETURN(const CapabilityChoice choice, read_capabilities(switches));
+    TN_ASSIGN_OR_RETURN(const CapabilityChoice choice, api::read_capabilities(switches));
     *json = api::copy_text(build::dump(build::choice_json(choice)));
     return {};
   });

@@ -32,6 +32,8 @@ class Image {
     int64_t offset = 0;
   };
   virtual Place place(size_t) const { return {}; }
+  // A weights file with just the bytes that writing the image gives; "" when there is none.
+  virtual std::string weights_file() const { return ""; }
   // Compiles a model again for weights that change its plan; null where there is no compiler.
   virtual Recompile recompile(size_t model) const = 0;
   // What compiling a model took, and packing the weights that it was the first to use.

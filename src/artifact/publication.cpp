@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "base/file_kind.h"
 #include "plan/context_model.h"
 #include "plan/weights_file.h"
+#include "swap/weight_program.h"
 #include "wire/onnx_write.h"
 
 namespace tenon {
@@ -151,11 +153,31 @@ Status Publication::write_weights(const Image& image, std::string& payload) {
     return {};
   }
   const std::string unnamed = staging_ + "/weights.part";
-  TN_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(unnamed));
-  TN_ASSIGN_OR_RETURN(written_, write_image(image, sink, options_.write));
-  TN_RETURN_IF_ERROR(sink.finish());
+  TN_ASSIGN_OR_RETURN(const bool is_copied, copy_weights_file(image, unnamed));
+  if (!is_copied) TN_RETURN_IF_ERROR(write_weights_file(image, unnamed));
   weights_name_ = fmt::format("{}-{}.bin", options_.weights_stem, written_.content_id.hex().substr(0, 8));
   return rename_file(unnamed, staging_ + "/" + weights_name_);
+}
+
+Status Publication::write_weights_file(const Image& image, const std::string& path) {
+  TN_ASSIGN_OR_RETURN(FileSink sink, FileSink::create(path));
+  TN_ASSIGN_OR_RETURN(written_, write_image(image, sink, options_.write));
+  return sink.finish();
+}
+
+// False when there is nothing to copy, or nothing any more.
+Result<bool> Publication::copy_weights_file(const Image& image, const std::string& path) {
+  const std::string same = image.weights_file();
+  if (same.empty() || options_.write.only_changes || !options_.write.debug_map) return false;
+  const auto weights = WeightsFile::open(same, {true, false, family_facts});
+  if (!weights.ok()) return false;
+  const auto copied = copy_file_atomically(same, path);
+  if (!copied.ok() && copied.status().code() == Code::NotFound) return false;
+  if (!copied.ok()) return copied.status();
+  std::error_code problem;
+  written_ = {(*weights)->content_id(), static_cast<int64_t>(std::filesystem::file_size(path, problem)),
+              (*weights)->contents()};
+  return true;
 }
 
 Status Publication::write_context(const Image& image, size_t model, std::string_view payload) {

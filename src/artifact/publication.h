@@ -39,6 +39,8 @@ class Publication {
   Status make_staging();
   Status write(const Image& image);
   Status write_weights(const Image& image, std::string& payload);
+  Status write_weights_file(const Image& image, const std::string& path);
+  Result<bool> copy_weights_file(const Image& image, const std::string& path);
   Status write_context(const Image& image, size_t model, std::string_view payload);
   Status check_names() const;
   Status check_bases() const;

@@ -10,6 +10,7 @@
 #include "build/compilers.h"
 #include "build/group.h"
 #include "build/report.h"
+#include "build/staged/staged_build.h"
 #include "build/trial.h"
 #include "build/validate.h"
 
@@ -85,6 +86,7 @@ class Build::State {
 
   void prepare() {
     if (is_prepared) return;
+    if (request.staged.is_on) return prepare_staged();
     check_outputs(request);
     if (!compiler) compiler = make_compiler(request.compiler);
     if (const std::string problem = compiler->problem(); !problem.empty())
@@ -101,6 +103,8 @@ class Build::State {
   void load() {
     if (is_loaded) return;
     prepare();
+    // Which models are read is the business of the stages.
+    if (staged) return;
     tell(Event::Progress, kNoModel,
          jobs.size() == 1 ? "reading " + jobs[0].path : fmt::format("reading {} models", jobs.size()));
     load_jobs(jobs, request, tell);
@@ -112,6 +116,10 @@ class Build::State {
     if (has_run) refuse("a build can run only once; create another one");
     const double before = seconds;
     load();
+    if (staged) {
+      has_run = true;
+      return staged->run();
+    }
     // What no model has may belong to one that could not be loaded, which is reported.
     std::vector<const Model*> models;
     for (const ModelJob& job : jobs)
@@ -139,11 +147,20 @@ class Build::State {
   OutputNames names;
   std::vector<std::string> outputs;
   std::vector<ModelJob> jobs;
+  std::unique_ptr<StagedBuild> staged;  // null: a compile alone
   bool is_prepared = false, is_loaded = false, has_run = false;
   std::atomic<bool> cancelled{false};
   double seconds = 0;
 
  private:
+  void prepare_staged() {
+    auto made = std::make_unique<StagedBuild>(request, tell, cancelled);
+    made->prepare();
+    outputs = made->outputs();
+    staged = std::move(made);
+    is_prepared = true;
+  }
+
   // Before any work: a result that nobody can try must not be found out at its end.
   void find_validator() {
     const bool tries = (request.validate || request.validate_existing) && !request.defer_weights;
@@ -188,7 +205,10 @@ Result<std::string> Build::run() {
   return report;
 }
 
-void Build::cancel() { state_->cancelled = true; }
+void Build::cancel() {
+  state_->cancelled = true;
+  if (state_->staged) state_->staged->cancel();
+}
 
 size_t Build::model_count() const { return state_->request.models.size(); }
 
@@ -205,6 +225,10 @@ const tn_model* Build::model(size_t model) const {
 const char* Build::status(size_t model) const {
   if (model >= state_->jobs.size() || state_->jobs[model].alive()) return "waiting";
   return state_->jobs[model].state_text();
+}
+
+Json Build::optimize_report(size_t model) const {
+  return model < state_->jobs.size() ? state_->jobs[model].optimized : Json();
 }
 
 const std::string& Build::error(size_t model) const {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/status.h"
+#include "build/json.h"
 #include "build/request.h"
 
 struct tn_model;
@@ -44,6 +45,8 @@ class Build {
   // "waiting" or, after run(), the status and the error of a model; "" when it has none.
   const char* status(size_t model) const;
   const std::string& error(size_t model) const;
+  // After load(): what the passes did to a model, as JSON; null when they did not run.
+  Json optimize_report(size_t model) const;
 
  private:
   class State;

@@ -30,6 +30,7 @@ struct GroupToCompile {
   const OutputNames& names;
   const Context& context;
   const std::atomic<bool>& cancelled;
+  const Listener& tell;
 };
 
 struct Abilities {
@@ -58,6 +59,12 @@ class CompiledGroup {
   // {models: [{name, steps, made_from, seconds_spent}], packed, sources} as tn_artifact_describe has it; made_from is
   // what Compiler::key gave for the files that were really read.
   virtual Json describe() const = 0;
+  // Whether a model comes from the cache, and how it was validated when it went there ("": it was not). By the order of
+  // names().
+  virtual bool is_cached(size_t /*model*/) const { return false; }
+  virtual std::string earlier_verdict(size_t /*model*/) const { return ""; }
+  // After the publication: keeps the models, with these verdicts, for later builds.
+  virtual void keep(const StagedGroup& /*staged*/, const std::vector<std::string>& /*verdicts*/) const {}
 };
 
 // Results of an earlier build that are just what this one would make.

@@ -67,7 +67,7 @@ void GroupCompiler::check_cancelled() const {
 }
 
 GroupToCompile GroupCompiler::to_compile(const std::vector<ModelJob*>& group, std::vector<std::string> pins) const {
-  GroupToCompile result{{}, std::move(pins), request_, names_, context_, cancelled_};
+  GroupToCompile result{{}, std::move(pins), request_, names_, context_, cancelled_, tell_};
   for (const ModelJob* job : group)
     result.models.push_back({job->path, job->name, job->file, job->provider, job->model ? &*job->model : nullptr});
   return result;
@@ -114,6 +114,7 @@ void GroupCompiler::run() {
 }
 
 bool GroupCompiler::is_up_to_date(std::vector<ModelJob*>& group) {
+  if (request_.staged.rebuild) return false;
   const auto existing = compiler_.find_existing(to_compile(group), tell_);
   if (existing) take(*existing, group);
   return existing.has_value();
@@ -241,7 +242,8 @@ bool GroupCompiler::stage_and_publish(CompiledGroup& compiled, std::vector<Model
   std::vector<std::string> paths;
   for (size_t i = 0; i < order.size(); ++i) paths.push_back(staged->path(i));
   check_cancelled();
-  const bool valid = !request_.validate || validate(paths, order);
+  for (size_t i = 0; i < order.size(); ++i) order[i]->cached = compiled.is_cached(i);
+  const bool valid = !request_.validate || validate_new(compiled, paths, order);
   if (valid && request_.validate && !request_.defer_weights) note_verdicts(paths, order);
   const Json described = compiled.describe();
   for (size_t i = 0; i < order.size(); ++i)
@@ -260,7 +262,20 @@ bool GroupCompiler::stage_and_publish(CompiledGroup& compiled, std::vector<Model
   check_cancelled();
   staged->publish();
   for (ModelJob* job : order) job->state = ModelJob::State::Compiled;
+  keep(compiled, *staged, order);
   return true;
+}
+
+// The results are there, with the cache or without it.
+void GroupCompiler::keep(const CompiledGroup& compiled, const StagedGroup& staged,
+                         const std::vector<ModelJob*>& order) const {
+  std::vector<std::string> verdicts;
+  for (const ModelJob* job : order) verdicts.push_back(text_in(job->validation, "verdict"));
+  try {
+    compiled.keep(staged, verdicts);
+  } catch (const Error& error) {
+    tell_(Event::Detail, kNoModel, std::string("the cache was not written: ") + error.what());
+  }
 }
 
 void GroupCompiler::try_out(ModelJob& job, const std::string& path, int64_t share) {
@@ -302,6 +317,22 @@ bool GroupCompiler::validate(const std::vector<std::string>& paths, const std::v
   return good;
 }
 
+bool GroupCompiler::validate_new(const CompiledGroup& compiled, const std::vector<std::string>& paths,
+                                 const std::vector<ModelJob*>& order) {
+  std::vector<std::string> new_paths;
+  std::vector<ModelJob*> new_jobs;
+  for (size_t i = 0; i < order.size(); ++i) {
+    const std::string verdict = request_.validate_existing ? "" : compiled.earlier_verdict(i);
+    if (verdict.empty()) {
+      new_paths.push_back(paths[i]);
+      new_jobs.push_back(order[i]);
+    } else {
+      order[i]->validation = earlier_validation(verdict);
+    }
+  }
+  return validate(new_paths, new_jobs);
+}
+
 bool GroupCompiler::is_unchanged(const Json& described, const std::vector<ModelJob*>& order) {
   bool good = true;
   const std::vector<std::string> pins = pins_of(order, request_);
@@ -311,7 +342,7 @@ bool GroupCompiler::is_unchanged(const Json& described, const std::vector<ModelJ
     if (flag_in(Json::parse(job.model->describe("unchanged")), "unchanged")) continue;
     std::string key;
     try {
-      const Model now = Model::load(job.path, load_options(request_));
+      const Model now = load_model(job.path, request_, request_.models[job.number], nullptr);
       GroupToCompile one = to_compile({&job}, pins);
       one.models[0].model = &now;
       key = compiler_.key(one.models[0], one);

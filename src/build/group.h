@@ -47,6 +47,10 @@ class GroupCompiler {
   bool stage_and_publish(CompiledGroup& compiled, std::vector<ModelJob*>& group, bool overwrite);
   bool has_all_files(const StagedGroup& staged, const std::vector<ModelJob*>& order) const;
   bool validate(const std::vector<std::string>& paths, const std::vector<ModelJob*>& order);
+  // The same but for models whose verdicts the cache knows.
+  bool validate_new(const CompiledGroup& compiled, const std::vector<std::string>& paths,
+                    const std::vector<ModelJob*>& order);
+  void keep(const CompiledGroup& compiled, const StagedGroup& staged, const std::vector<ModelJob*>& order) const;
   void try_out(ModelJob& job, const std::string& path, int64_t share);
   bool is_unchanged(const Json& described, const std::vector<ModelJob*>& order);
   void note_verdicts(const std::vector<std::string>& paths, const std::vector<ModelJob*>& order) const;

@@ -33,6 +33,20 @@ Options load_options(const BuildRequest& request) {
   return options;
 }
 
+Model load_model(const std::string& path, const BuildRequest& request, const ModelRequest& model, Json* report) {
+  Model read = Model::load(path, load_options(request));
+  if (!request.optimize.is_on) return read;
+  if (flag_in(member(Json::parse(read.describe()), "summary"), "compiled")) return read;
+  Options options{{"force", request.optimize.force ? "1" : "0"}};
+  CapabilitySwitches switches = model.capabilities;
+  switches.insert(request.optimize.capabilities.begin(), request.optimize.capabilities.end());
+  for (const auto& [name, on] : switches) options.set("capability:" + name, on ? "1" : "0");
+  std::string text;
+  Model made = optimized(read, options, &text);
+  if (report) *report = Json::parse(text);
+  return made;
+}
+
 std::vector<std::string> pins_of(const std::vector<ModelJob*>& group, const BuildRequest& request) {
   std::vector<std::string> pins;
   for (const std::string& name : request.pins)
@@ -62,7 +76,7 @@ void load_job(ModelJob& job, const BuildRequest& request) {
     if (!is_utf8(job.name))
       return job.fail(in_file(
           job.path, "the file name is not UTF-8, so the compiled model cannot be named after it; rename the file"));
-    job.model = Model::load(job.path, load_options(request));
+    job.model = load_model(job.path, request, request.models[job.number], &job.optimized);
     const Json summary = member(Json::parse(job.model->describe()), "summary");
     if (flag_in(summary, "compiled"))
       return job.fail(in_file(job.path, "this model is already compiled; name the model it was made from"));

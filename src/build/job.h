@@ -24,12 +24,14 @@ struct ModelJob {
   std::string error;
   double seconds = 0;  // of loading, compiling, packing and trying out this model
   std::optional<Model> model;
+  Json optimized;  // what the passes did; null: they did not run
   std::vector<std::string> warnings;
   std::set<std::string> weights, optional_inputs;  // their names; filled when options mention some
   int64_t nodes = 0, steps = 0, context_bytes = 0, packed_bytes = 0;
   int64_t shared_tensors = 0, shared_bytes = 0;
   std::vector<std::string> shared_with;
-  Json validation;  // null: not tried
+  Json validation;      // null: not tried
+  bool cached = false;  // nothing was to be compiled
 
   bool alive() const { return state == State::Waiting; }
   bool is_good() const { return state == State::Compiled || state == State::UpToDate; }
@@ -50,6 +52,8 @@ struct GroupResult {
 };
 
 Options load_options(const BuildRequest& request);
+// The model as it is compiled: read, and optimized if that is asked for; then `report` gets what was done.
+Model load_model(const std::string& path, const BuildRequest& request, const ModelRequest& model, Json* report);
 // The pinned weights that some of these models have. Pins of a model that failed do not count for the others.
 std::vector<std::string> pins_of(const std::vector<ModelJob*>& group, const BuildRequest& request);
 

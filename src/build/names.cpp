@@ -15,15 +15,17 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string stem_of(const std::string& path) { return fs::path(path).stem().string(); }
+std::string stem_of(const ModelRequest& model) {
+  return model.name.empty() ? fs::path(model.path).stem().string() : model.name;
+}
 
 // The first model of a stem has it; later ones get the first number that no other input has either.
 std::vector<std::string> unique_stems(const std::vector<ModelRequest>& models, const Listener& tell) {
   std::set<std::string> stems, taken;
-  for (const ModelRequest& model : models) stems.insert(stem_of(model.path));
+  for (const ModelRequest& model : models) stems.insert(stem_of(model));
   std::vector<std::string> names;
   for (size_t i = 0; i < models.size(); ++i) {
-    const std::string stem = stem_of(models[i].path);
+    const std::string stem = stem_of(models[i]);
     std::string name = stem;
     for (int n = 1; taken.contains(name) || (name != stem && stems.contains(name)); ++n)
       name = fmt::format("{}_{}", stem, n);

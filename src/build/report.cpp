@@ -24,6 +24,8 @@ Json model_report(const OutputNames& names, const ModelJob& job) {
     entry["shared"] =
         Json::object({{"tensors", job.shared_tensors}, {"bytes", job.shared_bytes}, {"with", job.shared_with}});
   }
+  if (!job.optimized.is_null()) entry["optimize"] = job.optimized;
+  if (job.state == ModelJob::State::Compiled) entry["cached"] = job.cached;
   entry["validation"] = job.validation;
   entry["warnings"] = job.warnings;
   return entry;

@@ -1,16 +1,40 @@
 #pragma once
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "build/cache/cache_folder.h"
+
 namespace tenon::build {
+
+// Which capabilities are switched, by name.
+using CapabilitySwitches = std::map<std::string, int64_t>;
 
 struct ModelRequest {
   std::string path;
-  std::string provider;  // "": that of the build
+  std::string provider;             // "": that of the build
+  std::string name;                 // of the results; "": the stem of the path
+  CapabilitySwitches capabilities;  // over those of the build
+};
+
+// What happens to models before they are compiled.
+struct OptimizeSettings {
+  bool is_on = false;
+  bool force = false;  // whatever their stamps say
+  CapabilitySwitches capabilities;
+};
+
+// The stages around a compile, see staged_build.h.
+struct StagedSettings {
+  bool is_on = false;
+  bool compile = true, keep_optimized = false;
+  bool rebuild = false, rehash = false, dry_run = false;
+  bool auto_enable = false;  // switches on what the analysis suggests
+  int64_t most_rounds = 3;
+  bool fail_on_reference = false;
 };
 
 // What comparisons with the reference use, each as NAME=VALUE: extents of open dimensions, shapes of inputs, and inputs
@@ -38,6 +62,9 @@ struct BuildRequest {
   int64_t jobs = 1, threads = 0;
   int64_t validate_seconds = 600;  // that the reference may take for a set of inputs, and then the compiled model
   std::chrono::milliseconds compile_limit = std::chrono::hours(1);  // that a compiler in another process may be silent
+  CacheOptions cache;
+  OptimizeSettings optimize;
+  StagedSettings staged;
   TrialRequest trial;
   std::string program;  // the `tenon` that tries results; "": the one beside the library
 };

@@ -1,10 +1,20 @@
 #include "build/tenon_compiler.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <iterator>
+
+#include "build/cached_compile.h"
+#include "build/in_parallel.h"
+#include "build/job.h"
 
 namespace tenon::build {
 
 namespace {
+
+void throw_if_failed(const Status& status) {
+  if (!status.ok()) throw Error(static_cast<tn_code>(status.code()), status.to_string());
+}
 
 class TenonStaged final : public StagedGroup {
  public:
@@ -20,22 +30,39 @@ class TenonStaged final : public StagedGroup {
 
 class TenonGroup final : public CompiledGroup {
  public:
-  TenonGroup(Artifact artifact, const GroupToCompile& group) : artifact_(std::move(artifact)), group_(group) {}
+  TenonGroup(std::unique_ptr<const CachedCompile> compiled, const GroupToCompile& group)
+      : compiled_(std::move(compiled)), group_(group) {}
 
-  std::vector<std::string> names() const override { return artifact_.models(); }
+  std::vector<std::string> names() const override {
+    std::vector<std::string> names;
+    for (const ModelToCompile& model : group_.models) names.push_back(model.name);
+    return names;
+  }
   std::unique_ptr<StagedGroup> stage(bool overwrite) override {
     std::vector<std::string> files;
-    for (const std::string& name : names())
-      for (const ModelToCompile& model : group_.models)
-        if (model.name == name) files.push_back(model.file);
+    for (const ModelToCompile& model : group_.models) files.push_back(model.file);
+    const std::vector<const char*> texts = detail::c_texts(files, "the name of a file");
     Options options{{"overwrite", overwrite ? "1" : "0"}, {"embed", group_.request.embed ? "1" : "0"}};
     options.set("weights_name", group_.names.weights_name);
-    return std::make_unique<TenonStaged>(artifact_.stage(group_.names.folder, files, options));
+    tn_publication* publication = nullptr;
+    detail::check(tn_artifact_stage(compiled_->artifact(), detail::c_text(group_.names.folder, "the path of a folder"),
+                                    texts.data(), texts.size(), options.get(), &publication));
+    return std::make_unique<TenonStaged>(Publication(publication));
   }
-  Json describe() const override { return Json::parse(artifact_.describe("models,packed,sources")); }
+  Json describe() const override {
+    char* text = nullptr;
+    detail::check(tn_artifact_describe(compiled_->artifact(), "models,packed,sources", &text));
+    return Json::parse(detail::take_text(text));
+  }
+  bool is_cached(size_t model) const override { return compiled_->is_cached(model); }
+  std::string earlier_verdict(size_t model) const override { return compiled_->earlier_verdict(model); }
+  void keep(const StagedGroup& staged, const std::vector<std::string>& verdicts) const override {
+    const std::string weights = staged.weights_name();
+    throw_if_failed(compiled_->keep(weights.empty() ? "" : group_.names.path(weights), verdicts));
+  }
 
  private:
-  Artifact artifact_;
+  std::unique_ptr<const CachedCompile> compiled_;
   GroupToCompile group_;
 };
 
@@ -46,19 +73,38 @@ bool has_same_place(const Json& context, const GroupToCompile& group) {
   return group.request.embed || weights.substr(0, weights.rfind('-')) == group.names.weights_name;
 }
 
-void set_common(const GroupToCompile& group, Options& options) {
-  options.set("sources", group.request.sources);
-  options.set("defer_weights", group.request.defer_weights ? "1" : "0");
-  for (const std::string& name : group.pins) options.set("pin:" + name, "1");
+// Of the weights that no swap may change, those that the model has.
+std::vector<std::string> pins_in(const Model& model, const std::vector<std::string>& pins) {
+  if (pins.empty()) return {};
+  std::set<std::string> names;
+  const Json described = Json::parse(model.describe("weights"));
+  for (const Json& weight : list_in(described, "weights")) names.insert(text_in(weight, "name"));
+  std::vector<std::string> result;
+  std::ranges::copy_if(pins, std::back_inserter(result), [&](const std::string& pin) { return names.contains(pin); });
+  return result;
+}
+
+Options options_of(const ModelToCompile& model, const GroupToCompile& group) {
+  Options options{{"provider", model.provider},
+                  {"sources", group.request.sources},
+                  {"defer_weights", group.request.defer_weights ? "1" : "0"}};
+  for (const std::string& name : pins_in(*model.model, group.pins)) options.set("pin:" + name, "1");
+  return options;
+}
+
+// A folder that somebody named must work; without the user's own, things only take longer.
+void open_cache(CachedCompile& compiled, const GroupToCompile& group) {
+  const CacheOptions& options = group.request.cache;
+  if (!options.is_on) return;
+  const Status status = compiled.open_cache(options);
+  if (!options.folder.empty()) throw_if_failed(status);
+  if (!status.ok()) group.tell(Event::Detail, kNoModel, "there is no cache: " + status.to_string());
 }
 
 }  // namespace
 
 std::string TenonCompiler::key(const ModelToCompile& model, const GroupToCompile& group) const {
-  // A model has no name there.
-  Options options{{"provider", model.provider}};
-  set_common(group, options);
-  return compile_key(*model.model, options);
+  return compile_key(*model.model, options_of(model, group));
 }
 
 std::optional<ExistingResults> TenonCompiler::find_existing(const GroupToCompile& group, const Listener& tell) const {
@@ -88,14 +134,17 @@ std::optional<ExistingResults> TenonCompiler::find_existing(const GroupToCompile
 }
 
 std::unique_ptr<CompiledGroup> TenonCompiler::compile(const GroupToCompile& group) const {
-  Options options{{"jobs", std::to_string(group.request.jobs)}};
-  set_common(group, options);
-  std::vector<std::pair<std::string, const Model*>> models;
-  for (const ModelToCompile& model : group.models) {
-    models.emplace_back(model.name, model.model);
-    options.set("provider:" + model.name, model.provider);
-  }
-  return std::make_unique<TenonGroup>(Artifact::compile(models, options, &group.context), group);
+  auto compiled = std::make_unique<CachedCompile>(group.models.size(), group.context.get());
+  open_cache(*compiled, group);
+  for_each_parallel(group.models.size(), group.request.jobs, [&](size_t i) {
+    const ModelToCompile& model = group.models[i];
+    const Options options = options_of(model, group);
+    throw_if_failed(
+        compiled->add(i, {model.model->get(), model.name, std::filesystem::path(model.path).filename().string(),
+                          options.get(), compile_key(*model.model, options)}));
+  });
+  compiled->join();
+  return std::make_unique<TenonGroup>(std::move(compiled), group);
 }
 
 void TenonCompiler::note_validation(const std::string& path, const std::string& verdict) const {

@@ -30,6 +30,8 @@ struct CommandInfo {
 // Each in the file of its name.
 CommandInfo compile_command();
 CommandInfo optimize_command();
+CommandInfo analyze_command();
+CommandInfo build_command();
 CommandInfo weights_command();
 CommandInfo run_command();
 CommandInfo verify_command();

@@ -17,8 +17,8 @@ using namespace cli;
 
 // In the order of the help.
 std::vector<CommandInfo> commands() {
-  return {compile_command(), optimize_command(), weights_command(), run_command(),
-          verify_command(),  perf_command(),     inspect_command(), sys_command()};
+  return {compile_command(), build_command(),  optimize_command(), analyze_command(), weights_command(),
+          run_command(),     verify_command(), perf_command(),     inspect_command(), sys_command()};
 }
 
 // The format, even if the rest of the command line is wrong.

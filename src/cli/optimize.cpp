@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <filesystem>
 #include <map>
 
 #include "cli/arguments.h"
+#include "cli/capability_flags.h"
 #include "cli/command.h"
 #include "cli/console.h"
 #include "cli/failure.h"
@@ -21,7 +21,7 @@ namespace {
 
 struct OptimizeFlags {
   std::string model, output, explain;
-  std::vector<std::string> enable, disable;
+  CapabilityFlags capabilities;
   bool list = false, check = false, force = false, overwrite = false;
 };
 
@@ -65,8 +65,7 @@ class Optimize final : public Command {
   void declare(Arguments& arguments) override {
     arguments.text("-m,--model", flags_.model, "FILE", "the ONNX model");
     arguments.text("-o,--output", flags_.output, "FILE", "the result; <stem>_opt.onnx beside the model by default");
-    arguments.texts("--enable", flags_.enable, "NAME", "switch a capability on; may be repeated");
-    arguments.texts("--disable", flags_.disable, "NAME", "switch a capability off; may be repeated");
+    flags_.capabilities.declare(arguments);
     arguments.flag("--list-capabilities", flags_.list, "list the capabilities");
     arguments.flag("--check", flags_.check, "report what would change, write nothing");
     arguments.flag("--explain", explain_, "print every change with its reason");
@@ -79,7 +78,7 @@ class Optimize final : public Command {
     if (flags_.model.empty()) throw Failure(kUsage, "name the model with -m");
     if (flags_.output.empty()) flags_.output = default_output(flags_.model);
     tenon::Options options;
-    choose_capabilities(options);
+    flags_.capabilities.add_to(options);
     options.set("force", flags_.force ? "1" : "0");
     options.set("overwrite", flags_.overwrite ? "1" : "0");
     options.set("check", flags_.check ? "1" : "0");
@@ -101,20 +100,6 @@ class Optimize final : public Command {
   }
 
  private:
-  void choose_capabilities(tenon::Options& options) const {
-    for (const std::string& name : flags_.enable) {
-      if (std::ranges::find(flags_.disable, name) != flags_.disable.end())
-        throw Failure(kUsage, fmt::format("'{}' is both enabled and disabled", name));
-      options.set("capability:" + name, "1");
-    }
-    for (const std::string& name : flags_.disable) options.set("capability:" + name, "0");
-    try {
-      tenon::choose_capabilities(options);
-    } catch (const tenon::Error& error) {
-      throw Failure(kUsage, fmt::format("{}; 'tenon optimize --list-capabilities' describes them", error.what()));
-    }
-  }
-
   // The model itself may be the output, where that is asked for.
   void check_output() const {
     std::error_code ignored;

@@ -9,6 +9,7 @@
 #include "cli/artifacts.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/loaded_session.h"
 #include "cli/models.h"
 #include "cli/output_file.h"

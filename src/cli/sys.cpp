@@ -20,15 +20,21 @@ std::string spaced_list(const Json& list) {
 
 class Sys final : public Command {
  public:
-  void declare(Arguments&) override {}
+  void declare(Arguments& arguments) override {
+    arguments.flag("--clear-cache", clear_cache_, "empty the cache of compiled models");
+    arguments.text("--cache-dir", cache_dir_, "DIR", "the folder of the cache (default: ~/.cache/tenon)");
+  }
 
   Exit execute(Console& console) override {
+    if (clear_cache_) return clear_cache(console);
     Json system = Json::parse(tenon::system_json());
     const int threads = make_context(console).threads();
     const std::vector<CompilerInfo> compilers = probe_compilers();
+    const Json cache = Json::parse(tenon::cache_json(cache_dir_));
     if (console.is_json()) {
       system.set("threads_used", threads);
       system.set("compilers", compilers_json(compilers));
+      system.set("cache", cache);
       console.print_document(system);
       return kDone;
     }
@@ -48,9 +54,31 @@ class Sys final : public Command {
     for (const auto& [name, version] : system["libraries"].entries())
       libraries += (libraries.empty() ? "" : ", ") + name + " " + version.plain();
     table.add({"libraries", libraries});
+    table.add({"cache", cache_text(cache)});
     console.print(table.text());
     return kDone;
   }
+
+ private:
+  Exit clear_cache(Console& console) const {
+    const Json cleared = Json::parse(tenon::clear_cache(cache_dir_));
+    if (console.is_json())
+      console.print_document(cleared);
+    else
+      console.print(fmt::format("emptied the cache {}: freed {}\n", printable(cleared["folder"].text()),
+                                human_bytes(cleared["freed_bytes"].integer())));
+    return kDone;
+  }
+
+  static std::string cache_text(const Json& cache) {
+    if (cache["folder"].text().empty()) return "none: neither XDG_CACHE_HOME nor HOME names a folder";
+    return fmt::format("{}: {}, {} of at most {}", printable(cache["folder"].text()),
+                       counted(cache["models"].integer(), "compiled model"), human_bytes(cache["bytes"].integer()),
+                       human_bytes(cache["most_bytes"].integer()));
+  }
+
+  bool clear_cache_ = false;
+  std::string cache_dir_;
 };
 
 }  // namespace
@@ -58,6 +86,7 @@ class Sys final : public Command {
 CommandInfo sys_command() {
   return {"sys", "Show the version, the CPU and its features, threads, providers, compilers and libraries.",
           "  tenon sys\n"
+          "  tenon sys --clear-cache\n"
           "  tenon sys --format json\n",
           []() -> std::unique_ptr<Command> { return std::make_unique<Sys>(); }};
 }

@@ -23,6 +23,7 @@ class ModelContent {
   Hash128 of_file() const;
   // True when the model's file and those of its weights that were read are certainly still the same.
   bool is_unchanged() const;
+  const std::optional<FileIdentity>& identity() const { return identity_; }
 
  private:
   struct Region {

@@ -11,13 +11,15 @@ import pytest
 from . import models
 from .conftest import CANNOT_LOAD, CANNOT_RUN, DONE, FAILED, USAGE
 
-COMMANDS = ["compile", "optimize", "weights", "run", "verify", "perf", "inspect", "sys"]
+COMMANDS = ["compile", "build", "optimize", "analyze", "weights", "run", "verify", "perf", "inspect", "sys"]
 
 
 def command_line(command, model):
     return {
         "compile": ["compile", "-m", model],
+        "build": ["build", "-m", model, "-o", "built"],
         "optimize": ["optimize", "-m", model, "--overwrite"],
+        "analyze": ["analyze", model],
         "weights": ["weights", "list", model],
         "run": ["run", model, "--random"],
         "verify": ["verify", model],
@@ -56,7 +58,7 @@ def test_help_of_commands_has_examples(tenon, command):
     [
         ([], "no command"),
         (["rnu"], "did you mean 'run'"),
-        (["dance"], "the commands are compile, optimize, weights, run, verify"),
+        (["dance"], "the commands are compile, build, optimize, analyze, weights, run, verify"),
         (["sys", "--frmat", "json"], "did you mean '--format'"),
         (["sys", "--format", "xml"], "one of text, json"),
         (["sys", "--format"], "--format needs a value"),

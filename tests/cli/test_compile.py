@@ -412,7 +412,7 @@ class TestCommandLine:
         (["-m", "a", "--ep-options", "provider=gpu"], "one of cpu, reference"),
         (["-m", "a", "--ep-options", "cpu_isa=mmx"], "one of"),
         (["-m", "a", "--config", "nix.json"], "nix.json"),
-        (["-m", "a", "--no-cache"], "unknown flag '--no-cache'"),
+        (["-m", "a", "--no-cash"], "unknown flag '--no-cash'"),
         (["a"], "unexpected argument"),
     ])
     def test_wrong_ones(self, tenon, arguments, message):

@@ -115,12 +115,17 @@ def test_the_cpu_cannot_be_forbidden(ort):
         session_with(ort, add(), lambda o: o.add_session_config_entry("session.disable_cpu_ep_fallback", "1"))
 
 
+def test_the_optimized_model_is_written(tmp_path):
+    options = tenon.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "x.onnx")
+    for _ in range(2):  # like onnxruntime, it replaces what was there
+        tenon.InferenceSession(add(), options)
+        assert (tmp_path / "x.onnx").read_bytes() == tenon.optimize(add())
+
+
 def test_what_is_refused():
     refused = state(tenon).NotImplemented
     options = tenon.SessionOptions()
-    with pytest.raises(refused, match="optimized"):
-        options.optimized_model_filepath = "x.onnx"
-    options.optimized_model_filepath = ""
     with pytest.raises(refused, match="custom"):
         options.register_custom_ops_library("x.so")
     with pytest.raises(refused):

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "cli/compile/compilers.h"
 #include "cli/compile/settings.h"
@@ -18,42 +17,38 @@ namespace {
 // Reads the section and collects everything that is wrong with it.
 class ConfigReader {
  public:
-  explicit ConfigReader(CompileSettings& settings) : settings_(settings) {}
+  // `prefix`: of the keys in messages.
+  ConfigReader(CompileSettings& settings, ConfigProblems& problems, std::string prefix)
+      : settings_(settings), problems_(problems), prefix_(std::move(prefix)) {}
 
   void read(const Json& document) {
-    if (!document.is_object()) return wrong("the file", "an object");
-    check_once("", document);
+    if (!document.is_object()) return problems_.wrong("the file", "an object");
+    problems_.check_once("", document);
     for (const auto& [key, value] : document.entries())
-      if (key != "compile" && key != "optimize" && key != "build") unknown(key, {"compile", "optimize", "build"});
+      if (key != "compile" && key != "optimize" && key != "build")
+        problems_.unknown(key, {"compile", "optimize", "build"});
     const Json& section = document["compile"];
-    if (section.is_null()) return wrong("the file", "an object with the section 'compile'");
-    if (!section.is_object()) return wrong("compile", "an object");
+    if (section.is_null()) return problems_.wrong("the file", "an object with the section 'compile'");
+    read_section(section);
+  }
+  void read_section(const Json& section) {
+    if (!section.is_object()) return problems_.wrong("compile", "an object");
     for (const auto& [key, value] : section.entries()) read_key(key, value);
   }
-  const std::vector<std::string>& problems() const { return problems_; }
 
  private:
-  void wrong(const std::string& key, const std::string& wanted) {
-    problems_.push_back(fmt::format("{} must be {}", key, wanted));
-  }
-  // JSON allows a key twice; which one would count is anybody's guess.
-  void check_once(const std::string& where, const Json& value) {
-    std::set<std::string> seen;
-    for (const auto& [key, item] : value.entries()) {
-      const std::string path = where.empty() ? key : where + "." + key;
-      if (!seen.insert(key).second) problems_.push_back(fmt::format("{} occurs twice", path));
-      check_once(path, item);
-    }
-  }
+  void wrong(const std::string& key, const std::string& wanted) { problems_.wrong(prefix_ + key, wanted); }
   void unknown(const std::string& key, const std::vector<std::string>& known) {
-    problems_.push_back(fmt::format("unknown key '{}'{}", key, suggestion(key, known)));
+    std::vector<std::string> names;
+    for (const std::string& name : known) names.push_back(prefix_ + name);
+    problems_.unknown(prefix_ + key, names);
   }
 
   void read_key(const std::string& key, const Json& value) {
     if (key == "compiler") {
       text(key, value, settings_.compiler);
       if (value.is_text() && find_compiler(value.text()).empty())
-        problems_.push_back(fmt::format("compiler: unknown compiler '{}'", value.text()));
+        problems_.add(fmt::format("{}compiler: unknown compiler '{}'", prefix_, value.text()));
     } else if (key == "sources") {
       text(key, value, settings_.sources);
       const std::string& s = settings_.sources;
@@ -91,7 +86,7 @@ class ConfigReader {
         continue;
       }
       const std::string problem = check_provider_option(key, item.plain(), of_one_model);
-      if (!problem.empty()) problems_.push_back(where + ": " + problem);
+      if (!problem.empty()) problems_.add(prefix_ + where + ": " + problem);
       target[key] = item.plain();
     }
   }
@@ -113,7 +108,8 @@ class ConfigReader {
   }
 
   CompileSettings& settings_;
-  std::vector<std::string> problems_;
+  ConfigProblems& problems_;
+  std::string prefix_;
 };
 
 std::vector<std::string> instruction_sets() {
@@ -131,20 +127,14 @@ std::string one_of(const std::string& key, const std::string& value, const std::
 }  // namespace
 
 void read_config(const std::string& path, CompileSettings& settings) {
-  constexpr size_t kMostBytes = size_t{64} << 20;
-  const std::string text = refusing(kUsage, "--config", [&] { return tenon::read_file(path, kMostBytes); });
-  Json document;
-  try {
-    document = Json::parse(text);
-  } catch (const std::exception& error) {
-    throw Failure(kUsage, fmt::format("--config: '{}' is not JSON: {}", path, error.what()));
-  }
-  ConfigReader reader(settings);
-  reader.read(document);
-  if (reader.problems().empty()) return;
-  std::string message = fmt::format("--config: '{}' has errors:", path);
-  for (const std::string& problem : reader.problems()) message += "\n  " + problem;
-  throw Failure(kUsage, message);
+  const Json document = read_config_file("--config", path);
+  ConfigProblems problems;
+  ConfigReader(settings, problems, "").read(document);
+  problems.finish("--config", path);
+}
+
+void read_compile_section(const Json& section, CompileSettings& settings, ConfigProblems& problems) {
+  ConfigReader(settings, problems, "compile.").read_section(section);
 }
 
 std::string provider_option_help() {

@@ -22,6 +22,11 @@ std::string validation_text(const Json& validation) {
   return verdict == "same" ? fmt::format("same, max abs {:.3g}", worst) : verdict;
 }
 
+std::string status_text(const Json& model) {
+  const std::string& status = model["status"].text();
+  return model["cached"].boolean() ? status + ", cache hit" : status;
+}
+
 // The largest tensors that several models use.
 std::string shared_text(const Json& group) {
   constexpr size_t kShown = 5;
@@ -93,7 +98,7 @@ std::string compile_report_text(const Json& report, const Console& console) {
   Table table({"model", "status", ">time", ">nodes", ">steps", ">weights", ">shared", "against the reference"});
   for (const Json& model : report["models"].items()) {
     const bool good = !model["output"].is_null();
-    table.add({model["name"].text(), model["status"].text(), human_seconds(model["seconds"].number()),
+    table.add({model["name"].text(), status_text(model), human_seconds(model["seconds"].number()),
                model["nodes"].plain(), model["steps"].plain(),
                good ? human_bytes(model["packed_bytes"].integer()) : "-",
                good ? human_bytes(model["shared"]["bytes"].integer()) : "-", validation_text(model["validation"])});

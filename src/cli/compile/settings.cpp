@@ -33,6 +33,7 @@ tenon::Options CompileSettings::build_options() const {
                          {"defer_weights", yes_or_no(defer)},
                          {"keep_going", yes_or_no(keep_going)},
                          {"freeze_inputs", yes_or_no(freeze_all)},
+                         {"cache", yes_or_no(!no_cache)},
                          {"jobs", std::to_string(jobs)},
                          {"threads", std::to_string(threads)}};
   const auto set = [&](const char* key, const std::string& value) {
@@ -41,6 +42,7 @@ tenon::Options CompileSettings::build_options() const {
   set("output", output);
   set("output_dir", output_dir);
   set("weights_name", bin_name);
+  set("cache_dir", cache_dir);
   for (const auto& [key, value] : provider_options) options.set(key, value);
   if (validate_seconds > 0) options.set("validate_seconds", std::to_string(validate_seconds));
   set_marks("pin", pins, options);
@@ -97,6 +99,10 @@ void CompileFlags::declare(Arguments& arguments) {
   arguments.integer(
       "--jobs", jobs_, 1, 256,
       "number of models to compile at a time (default: 1); together they use no more memory than one may");
+  arguments.flag("--no-cache", given_.no_cache, "compile everything, and keep nothing for later");
+  arguments.text("--cache-dir", given_.cache_dir, "DIR",
+                 "the folder with earlier results (default: ~/.cache/tenon); see 'tenon sys'");
+  arguments.excludes("--no-cache", "--cache-dir");
   arguments.text("--report", given_.report, "FILE", "write the full report as .json or .html");
 }
 
@@ -128,6 +134,8 @@ std::vector<std::string> CompileFlags::given() const {
   add(keep_going_, "--keep-going");
   add(fail_fast_, "--fail-fast");
   add(jobs_ > 0, "--jobs");
+  add(given_.no_cache, "--no-cache");
+  add(!given_.cache_dir.empty(), "--cache-dir");
   add(!given_.report.empty(), "--report");
   return flags;
 }

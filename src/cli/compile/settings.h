@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/config_problems.h"
 #include "cli/trial_flags.h"
 
 namespace cli {
@@ -18,7 +19,7 @@ using TextMap = std::map<std::string, std::string>;
 // What a compile is asked to do: flags over the configuration file over defaults.
 struct CompileSettings {
   std::vector<std::string> models;
-  std::string output, output_dir, bin_name, report, config;
+  std::string output, output_dir, bin_name, report, config, cache_dir;
   std::string compiler = "tenon";
   std::string sources = "reference";
   TextMap provider_options;
@@ -26,7 +27,7 @@ struct CompileSettings {
   std::vector<std::string> pins;
   bool freeze_all = false;
   std::vector<std::string> frozen;
-  bool overwrite = false, embed = false, validate = true, defer = false, keep_going = true;
+  bool overwrite = false, embed = false, validate = true, defer = false, keep_going = true, no_cache = false;
   bool validate_again = false;  // also what is up to date
   int64_t jobs = 1, threads = 0;
   int64_t validate_seconds = 0;  // 0: as usual
@@ -64,6 +65,8 @@ class CompileFlags {
   bool list_ = false, validate_ = false, no_validate_ = false, keep_going_ = false, fail_fast_ = false;
 };
 
+// The same for the section 'compile' of another configuration file.
+void read_compile_section(const Json& section, CompileSettings& settings, ConfigProblems& problems);
 // Adds what a configuration file says to settings that still have their defaults.
 void read_config(const std::string& path, CompileSettings& settings);
 

@@ -1,5 +1,7 @@
 #include "cli/perf/child.h"
 
+#include <fmt/format.h>
+
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

@@ -1,8 +1,12 @@
 #include "cli/perf/comparison.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/console.h"
+#include "cli/failure.h"
 #include "cli/models.h"
 #include "cli/stopwatch.h"
 #include "cli/text.h"

@@ -1,5 +1,7 @@
 #include "cli/perf/peer.h"
 
+#include <fmt/format.h>
+
 #include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/perf/peer_script.h"

@@ -1,5 +1,7 @@
 #include "cli/perf/step_totals.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <functional>
 #include <numeric>

@@ -1,0 +1,193 @@
+"""tenon analyze: providers, kernels, fallbacks with their reasons, suggestions, reports."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from . import models
+from .conftest import CANNOT_LOAD, DONE, FAILED, USAGE
+
+
+def mixed(path):
+    """A product, an op that only the reference has, and a constant expression."""
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["product"], name="multiply"),
+        helper.make_node("Relu", ["product"], ["cut"], name="cut"),
+        helper.make_node("Det", ["cut"], ["y"], name="determinant"),
+        helper.make_node("Mul", ["w", "w"], ["squares"], name="square"),
+        helper.make_node("Add", ["y", "squares"], ["z"], name="shift"),
+    ]
+    return models.save(path, nodes, [models.tensor("x", [2, 2])], [models.tensor("z", [2, 2])],
+                       {"w": np.eye(2, dtype=np.float32)})
+
+
+def helped(path):
+    """The reference runs the If until its condition is folded."""
+    branches = {}
+    for name, op in (("then_branch", "Relu"), ("else_branch", "Det")):
+        node = helper.make_node(op, ["x"], [f"{name}_y"], name=name)
+        branches[name] = helper.make_graph([node], name, [], [helper.make_tensor_value_info(f"{name}_y", 1, None)])
+    nodes = [helper.make_node("If", ["condition"], ["y"], name="choose", **branches)]
+    return models.save(path, nodes, [models.tensor("x", [2, 2])], [models.tensor("y", None)],
+                       {"condition": np.array(True)})
+
+
+def analysis(tenon, path, *arguments):
+    result = tenon("analyze", path, "--format", "json", *arguments)
+    assert result.code == DONE, result.err
+    return result.json
+
+
+def by_name(found):
+    return {node["name"]: node for node in found["nodes"]}
+
+
+class TestPlacement:
+    def test_every_node_has_its_provider(self, tenon, tmp_path):
+        found = analysis(tenon, mixed(tmp_path / "m.onnx"))
+        nodes = by_name(found)
+        assert {name: node["provider"] for name, node in nodes.items()} == {
+            "multiply": "cpu", "cut": "cpu", "determinant": "reference", "square": "weights", "shift": "cpu"}
+        assert nodes["multiply"]["kernel"] == nodes["cut"]["kernel"] == "cpu/PackedMatMul"
+        assert nodes["multiply"]["with"] == ["cut"] and nodes["cut"]["with"] == ["multiply"]
+        assert nodes["determinant"]["kernel"] == "reference/Det"
+        assert nodes["determinant"]["reasons"] == ["the provider 'cpu' has no kernel for Det"]
+        summary = found["summary"]
+        assert summary["nodes"] == 5 and summary["fallbacks"] == 1
+        assert summary["providers"] == {"cpu": 3, "reference": 1, "weights": 1}
+        assert sum(kernel["nodes"] for kernel in summary["kernels"]) == 4
+
+    def test_kernels_are_those_that_inspect_shows(self, tenon, tmp_path):
+        path = mixed(tmp_path / "m.onnx")
+        shown = tenon("inspect", path, "--kernels", "--format", "json").json["kernels"]
+        found = {kernel["kernel"] for kernel in analysis(tenon, path)["summary"]["kernels"]}
+        assert found == {entry["kernel"] for entry in shown}
+
+    def test_reference_as_target(self, tenon, tmp_path):
+        found = analysis(tenon, mixed(tmp_path / "m.onnx"), "--target", "reference")
+        assert {node["provider"] for node in found["nodes"]} == {"reference"}
+
+    def test_bodies(self, tenon, tmp_path):
+        found = analysis(tenon, helped(tmp_path / "m.onnx"), "--no-optimize")
+        nodes = by_name(found)
+        assert nodes["choose"]["provider"] == "control" and nodes["choose"]["depth"] == 0
+        assert nodes["else_branch"]["depth"] == 1 and nodes["else_branch"]["provider"] == "reference"
+
+    def test_the_normal_form_is_what_counts(self, tenon, tmp_path):
+        path = models.save(tmp_path / "m.onnx", [helper.make_node("Identity", ["x"], ["a"], name="same"),
+                                                 helper.make_node("Relu", ["a"], ["y"], name="cut")],
+                           [models.tensor("x", [2])], [models.tensor("y", [2])])
+        assert set(by_name(analysis(tenon, path))) == {"cut"}
+        assert set(by_name(analysis(tenon, path, "--no-optimize"))) == {"same", "cut"}
+
+    def test_unknown_ops(self, tenon, tmp_path):
+        found = analysis(tenon, models.unknown_op(tmp_path / "m.onnx"))
+        assert found["error"] and found["summary"]["providers"] == {"none": 1}
+        assert found["nodes"][0]["reasons"] == ["Tenon does not know the op"]
+
+    def test_weights_need_not_be_there(self, tenon, tmp_path):
+        path = models.external(tmp_path / "m.onnx", "m.data", shape=(2000,))
+        (tmp_path / "m.data").write_bytes(b"")
+        assert analysis(tenon, path)["summary"]["nodes"] == 1
+
+
+class TestSuggestions:
+    def test_what_would_remove_a_fallback(self, tenon, tmp_path):
+        path = helped(tmp_path / "m.onnx")
+        found = analysis(tenon, path, "--disable", "inline-constant-if")
+        assert found["summary"]["fallbacks"] == 1
+        suggestion, = found["suggestions"]
+        assert suggestion["capability"] == "inline-constant-if" and suggestion["nodes"] == ["else_branch"]
+        assert suggestion["fires"] == 1
+        assert analysis(tenon, path)["suggestions"] == []
+
+    def test_nothing_is_suggested_that_helps_nothing(self, tenon, linear):
+        assert analysis(tenon, linear, "--disable", "inline-constant-if")["suggestions"] == []
+
+    def test_for_another_consumer_everything_helps_that_applies(self, tenon, tmp_path):
+        path = models.save(tmp_path / "m.onnx", [helper.make_node("Identity", ["x"], ["a"], name="same"),
+                                                 helper.make_node("Relu", ["a"], ["y"], name="cut")],
+                           [models.tensor("x", [2])], [models.tensor("y", [2])])
+        found = analysis(tenon, path, "--disable", "remove-no-ops", "--consumer", "onnxruntime")
+        assert "remove-no-ops" in [suggestion["capability"] for suggestion in found["suggestions"]]
+
+
+class Page(HTMLParser):
+    """Checks that tags are balanced, and collects texts and what the page would load."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.texts, self.loads, self.scripts = [], [], [], 0
+        self.feed(text)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag, attributes):
+        self.loads += [value for name, value in attributes if name in ("src", "href")]
+        self.scripts += tag == "script"
+        if tag not in ("meta", "path", "rect"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+class TestReports:
+    def test_text(self, tenon, tmp_path):
+        result = tenon("analyze", mixed(tmp_path / "m.onnx"))
+        assert "determinant (Det): the provider 'cpu' has no kernel for Det" in result.out
+        assert "square" not in result.out and "square" in tenon("analyze", "m.onnx", "--nodes").out
+
+    def test_json(self, tenon, tmp_path):
+        path = mixed(tmp_path / "m.onnx")
+        assert tenon("analyze", path, "--report", "a.json").code == DONE
+        assert json.loads((tmp_path / "a.json").read_text()) == analysis(tenon, path)
+
+    def test_html_needs_nothing_else_and_no_scripts(self, tenon, tmp_path):
+        assert tenon("analyze", mixed(tmp_path / "m<b>.onnx"), "--report", "a.html").code == DONE
+        text = (tmp_path / "a.html").read_text()
+        page = Page(text)
+        assert page.scripts == 0 and page.loads == []
+        assert any(part.endswith("m<b>.onnx") for part in page.texts)
+        drawing = ElementTree.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
+        space = {"svg": "http://www.w3.org/2000/svg"}
+        boxes = drawing.findall("svg:g", space)
+        assert [box.get("class") for box in boxes] == ["cpu", "cpu", "reference", "weights", "cpu"]
+        assert len(drawing.findall("svg:path", space)) == 4
+        corners = {(box.find("svg:rect", space).get("x"), box.find("svg:rect", space).get("y")) for box in boxes}
+        assert len(corners) == 5
+
+    def test_existing_reports_stay(self, tenon, linear, tmp_path):
+        (tmp_path / "a.json").write_text("mine")
+        assert tenon("analyze", linear, "--report", "a.json").code == FAILED
+        assert (tmp_path / "a.json").read_text() == "mine"
+        assert tenon("analyze", linear, "--report", "a.json", "--overwrite").code == DONE
+
+    def test_fail_on_reference(self, tenon, linear, tmp_path):
+        path = mixed(tmp_path / "m.onnx")
+        assert tenon("analyze", path, "--fail-on", "reference").code == FAILED
+        assert tenon("analyze", linear, "--fail-on", "reference").code == DONE
+
+
+@pytest.mark.parametrize("arguments", [["--report", "x.txt"], ["--enable", "no-such"], ["--target", "gpu"],
+                                       ["--no-optimize", "--disable", "fold-constants"],
+                                       ["--enable", "fold-constants", "--disable", "fold-constants"]], ids=str)
+def test_wrong_flags(tenon, linear, arguments):
+    assert tenon("analyze", linear, *arguments).code == USAGE
+
+
+def test_what_cannot_be_analyzed(tenon, linear, tmp_path):
+    assert tenon("analyze", "missing.onnx").code == CANNOT_LOAD
+    tenon("compile", "-m", linear)
+    result = tenon("analyze", "linear_ctx.onnx")
+    assert result.code == CANNOT_LOAD and "already compiled" in result.err
