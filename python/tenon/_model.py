@@ -36,7 +36,7 @@ def capability_settings(capabilities):
 
 
 def optimize_file(input, output, *, force=False, overwrite=False, check=False, **capabilities):
-    """Brings a model file into normal form, as `tenon optimize` does, and returns the report as a dict; see tn_optimize.
+    """Brings a model file into normal form, as `tenon optimize` does, and returns the report as a dict.
     check=True writes nothing. Capabilities are switched as in `Model.optimized`."""
     settings = {name: _text(on) for name, on in (("force", force), ("overwrite", overwrite), ("check", check))}
     report = _tenon.optimize_file(os.fspath(input), os.fspath(output), settings | capability_settings(capabilities))
@@ -44,7 +44,8 @@ def optimize_file(input, output, *, force=False, overwrite=False, check=False, *
 
 
 def capabilities():
-    """What can be switched on and off when a model is optimized, as a list of dicts; see tn_capabilities_json."""
+    """What can be switched on and off when a model is optimized, as a list of dicts: "name", "group", "default",
+    "exact", "description", and the capabilities that each one "needs" and "excludes"."""
     return json.loads(_tenon.capabilities_json())
 
 

@@ -89,10 +89,11 @@ class TestPlacement:
         assert found["error"] and found["summary"]["providers"] == {"none": 1}
         assert found["nodes"][0]["reasons"] == ["Tenon does not know the op"]
 
-    def test_weights_need_not_be_there(self, tenon, tmp_path):
+    def test_weights_that_are_missing_are_named(self, tenon, tmp_path):
         path = models.external(tmp_path / "m.onnx", "m.data", shape=(2000,))
         (tmp_path / "m.data").write_bytes(b"")
-        assert analysis(tenon, path)["summary"]["nodes"] == 1
+        result = tenon("analyze", path)
+        assert result.code == 1 and "initializer 'w'" in result.err and "'m.data', which has only 0 bytes" in result.err
 
 
 class TestSuggestions:

@@ -165,7 +165,7 @@ class TestFreezing:
         model = models.onnx.load(models.linear(tmp_path / "m.onnx"))
         model.graph.input.append(models.tensor("w", [2, 2]))
         models.onnx.save(model, tmp_path / "m.onnx")
-        assert "--freeze-inputs makes them weights" in tenon("compile", "-m", "m.onnx").err
+        assert "--freeze-inputs makes it a weight" in tenon("compile", "-m", "m.onnx").err
 
 
 class TestNamesThatAreNotText:

@@ -56,7 +56,8 @@ def test_kernels_say_why_there_is_no_better_one(tenon, tmp_path):
                 [models.tensor("y", [1, 3, 3, 4])], models.weights_of({"w": (3, 2, 3, 3)}))
     assert tenon("compile", "-m", "m.onnx").code == 0
     conv = {"kernel": "cpu/PackedConv", "variant": "points", "nodes": ["small"],
-            "reasons": ["depthwise: its weights are not packed for depthwise kernels"]}
+            "reasons": ["depthwise: its weights are not packed for depthwise kernels",
+                        "winograd: its weights are packed as panels16"]}
     product = {"kernel": "cpu/MatMul", "variant": "tiles", "nodes": ["fed"], "reasons": []}
     assert tenon("inspect", "m.onnx", "--kernels", "--format", "json").json["kernels"] == [conv, product]
     # Variants can be told of the compiled model, too.

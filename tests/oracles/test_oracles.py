@@ -14,8 +14,8 @@ from oracles.saturation import SAFE_HIGH, SAFE_LOW, WEIGHT_INPUTS
 
 TESTS = Path(__file__).parents[1]
 # Who may import onnxruntime besides the oracle: the module that scripts for it are tried with, an engine that the tests
-# can be run on, and a reader of its list of ops. None of them takes its results for right.
-NOT_AS_ORACLE = {"conformance/engines.py", "bad_input/test_input_counts.py"}
+# can be run on, a reader of its list of ops, and those who measure its speed. None of them takes its results for right.
+NOT_AS_ORACLE = {"conformance/engines.py", "bad_input/test_input_counts.py", "tools/test_model_benchmark.py"}
 NOT_AS_ORACLE_FOLDERS = {"python"}
 
 
