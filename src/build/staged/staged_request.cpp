@@ -24,7 +24,7 @@ CapabilityChoice choice_of(const CapabilitySwitches& switches) {
   std::vector<std::string> enable, disable;
   for (const auto& [name, on] : switches) (on ? enable : disable).push_back(name);
   auto choice = tenon::choose_capabilities(enable, disable);
-  throw_unless_ok(choice.ok() ? Status() : std::move(choice).status());
+  throw_unless_ok(choice.status());
   return std::move(*choice);
 }
 

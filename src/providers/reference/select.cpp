@@ -68,7 +68,8 @@ KernelFunction reference_kernel<OpId::Compress>() {
     TN_ASSIGN_OR_RETURN(TensorView out, c.allocate(0, std::move(dims)));
     if (out.size() == 0) return {};
     std::vector<AxisMap> maps;
-    for (size_t a = 0; a < out.dims.size(); ++a) maps.push_back(a == at ? std::move(chosen) : axis_range(out.dims[a]));
+    for (size_t a = 0; a < out.dims.size(); ++a) maps.push_back(a == at ? AxisMap() : axis_range(out.dims[a]));
+    maps[at] = std::move(chosen);
     return copy_mapped(in, out, maps);
   };
 }
