@@ -23,7 +23,7 @@ constexpr int64_t kPanelSums = kPanelWidth * kPhaseTileWidth;
 // Gathered rows, and the channels of a source that make a product worth its sums' way to memory and back.
 constexpr int64_t kGatheredRows = 192, kLeastChannels = 16;
 // Panels of sums of a chunk, those of all its phases.
-constexpr int64_t kMostPhasePanels = 16, kWantedChunks = 8;
+constexpr int64_t kMostPhasePanels = 16, kWantedPhaseChunks = 8;
 // Finishing reads up to the next multiple of 16.
 constexpr int64_t kFinishSlack = 16;
 constexpr int64_t kPhaseScratch =
@@ -126,7 +126,7 @@ class PhaseConv {
     tiles_ = ceil_div(ceil_div(plane, kPanelWidth), kPhaseTilePanels);
     const int64_t others = shape_.batch * shape_.groups * tiles_ * static_cast<int64_t>(groups_.size());
     const int64_t least_parts = ceil_div(panels_, kMostPhasePanels / phases);
-    const int64_t parts = std::min(panels_, std::max(ceil_div(kWantedChunks, others), least_parts));
+    const int64_t parts = std::min(panels_, std::max(ceil_div(kWantedPhaseChunks, others), least_parts));
     panel_block_ = ceil_div(panels_, parts);
     panel_parts_ = ceil_div(panels_, panel_block_);
   }
