@@ -143,6 +143,14 @@ def variable(words):
     return ("name", words[-1]), words[-1]
 
 
+def further_variables(words):
+    """The names after the first in `type a = 1, b = 2`."""
+    if "=" not in words or words[0] in {"using", "template", "typedef"}:
+        return []
+    parts = split_commas(words)
+    return [part[0] for part in parts[1:] if "=" in parts[0] and NAME.match(part[0]) and part[1:2] in ([], ["="])]
+
+
 def definitions(text):
     """What a file defines at the level of namespaces."""
     code = blank(text)
@@ -166,6 +174,8 @@ def definitions(text):
         elif word == ";":
             if words and not is_declaration_only(words):
                 record(words, head[0][1])
+                for name in further_variables(words):
+                    record([words[0], name], head[0][1])
             head = []
         elif word == "{" and words[:1] in (["namespace"], ["inline"]) and "namespace" in words[:2]:
             scopes.append(" ".join(words[words.index("namespace") + 1 :]) or None)

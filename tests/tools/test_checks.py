@@ -124,6 +124,7 @@ int public_name(int x) { return x; }
     "other, found",
     [
         ("namespace tenon { namespace { constexpr double kMost = 1; } }", ["kMost"]),
+        ("namespace tenon { namespace { constexpr int kLeast = f<int, 2>(1, 0), kMost = 1; } }", ["kMost"]),
         ("namespace tenon { namespace { class Line {}; } }", ["Line"]),
         ("namespace tenon { namespace { template <class E> void fill(std::vector<E>& to, int n) {} } }", ["fill(std :: vector < $0 > &, int)"]),
         ("namespace tenon { namespace { bool check_size(Line& other) { return true; } } }", ["check_size(const Line &)"]),
