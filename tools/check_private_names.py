@@ -175,7 +175,7 @@ def definitions(text):
             if words and not is_declaration_only(words):
                 record(words, head[0][1])
                 for name in further_variables(words):
-                    record([words[0], name], head[0][1])
+                    record(["auto", name], head[0][1])
             head = []
         elif word == "{" and words[:1] in (["namespace"], ["inline"]) and "namespace" in words[:2]:
             scopes.append(" ".join(words[words.index("namespace") + 1 :]) or None)

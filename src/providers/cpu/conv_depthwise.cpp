@@ -13,7 +13,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int64_t kCopyFloats = 16 * 1024, kMostTaps = 1024;
+constexpr int64_t kCopyFloats = 16 * 1024, kMostDepthwiseTaps = 1024;
 // Vectors reach past the end of what they compute by less than this.
 constexpr int64_t kSlack = 16;
 constexpr int64_t kDepthwiseScratch = 2 * (kCopyFloats + kSlack) * int64_t{sizeof(float)};
@@ -85,7 +85,7 @@ class DepthwiseConv {
 
     float* sums = copy + kCopyFloats + kSlack;
     copy_input(tensors.x + input * shape_.in_plane(), depth, row, column, copy);
-    std::array<float, kMostTaps> weights;
+    std::array<float, kMostDepthwiseTaps> weights;
     const float* packed = tensors.packed + output / kPanelWidth * shape_.taps * kPanelWidth + output % kPanelWidth;
     for (int64_t t = 0; t < shape_.taps; ++t) weights[static_cast<size_t>(t)] = packed[t * kPanelWidth];
     float* y = tensors.y + (slice * shape_.out[1] + row) * shape_.out[2] + column;
@@ -154,7 +154,7 @@ class DepthwiseConv {
   const GatherFunction gather_;
   const int64_t row_blocks_, column_blocks_;
   int64_t blocks_per_chunk_ = 1;
-  std::array<int32_t, kMostTaps> offsets_;
+  std::array<int32_t, kMostDepthwiseTaps> offsets_;
 };
 
 }  // namespace
@@ -166,8 +166,9 @@ Result<KernelState> bind_conv_depthwise(const BindRequest& request) {
   if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
   const FusedActivation& activation = p.activation;
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
-  if (shape.taps > kMostTaps)
-    return error(Code::Unsupported, "its window has {} positions; this kernel takes at most {}", shape.taps, kMostTaps);
+  if (shape.taps > kMostDepthwiseTaps)
+    return error(Code::Unsupported, "its window has {} positions; this kernel takes at most {}", shape.taps,
+                 kMostDepthwiseTaps);
   for (const int64_t columns : {1024, 256, 64}) {
     DepthwiseLayout layout;
     if (!fit(shape, std::min<int64_t>(columns, shape.out[2]), layout)) continue;

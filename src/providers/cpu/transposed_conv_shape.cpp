@@ -8,7 +8,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int64_t kMostGroups = 4096, kMostTaps = 1 << 16;
+constexpr int64_t kMostGroups = 4096, kMostTransposedTaps = 1 << 16;
 
 // A tap of one axis in the phase that it belongs to.
 struct AxisTap {
@@ -80,8 +80,9 @@ Result<std::vector<PhaseGroup>> phase_groups(const TransposedConvShape& shape, i
   const auto count = checked_product(wanted);
   if (!count || *count > kMostGroups)
     return error(Code::Unsupported, "its strides give more than {} groups of output positions", kMostGroups);
-  if (shape.taps > kMostTaps)
-    return error(Code::Unsupported, "its window has {} positions; this kernel takes at most {}", shape.taps, kMostTaps);
+  if (shape.taps > kMostTransposedTaps)
+    return error(Code::Unsupported, "its window has {} positions; this kernel takes at most {}", shape.taps,
+                 kMostTransposedTaps);
   PhaseTaps taps;
   for (size_t i = 0; i < 3; ++i) taps[i] = taps_by_phase(shape.window[i], phases[i]);
   std::vector<PhaseGroup> groups;
