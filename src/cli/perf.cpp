@@ -219,7 +219,7 @@ class Perf final : public Command {
 
   void show_steps(const Result& result, Console& console) const {
     if (result.steps.empty() || shown_steps_ == 0) return;
-    console.print(fmt::format("\nSteps (mean of {}, {} in total, {} between them):\n",
+    console.print(fmt::format("\nSteps (medians of {}, {} in total, {} between them):\n",
                               counted(result.steps.runs(), "run"), human_seconds(result.steps.seconds()),
                               human_seconds(result.steps.seconds_between())));
     console.print(result.steps.text(static_cast<size_t>(shown_steps_), result.ceiling));

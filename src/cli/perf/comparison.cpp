@@ -21,7 +21,7 @@ std::string make_folder() {
   return name;
 }
 
-double median(std::vector<double> values) {
+double middle_of(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
 }
@@ -34,7 +34,7 @@ Ratio ratio_of(const Contender& contender, const Contender& first) {
   std::vector<double> pairs;
   for (size_t i = 0; i < std::min(contender.rounds.size(), first.rounds.size()); ++i)
     pairs.push_back(contender.rounds[i] / first.rounds[i]);
-  return {contender.times.at(0) / first.times.at(0), median(std::move(pairs))};
+  return {contender.times.at(0) / first.times.at(0), middle_of(std::move(pairs))};
 }
 
 std::string result_text(const Contender& contender) {

@@ -34,6 +34,12 @@ std::string node_text(const std::string& name) {
   return fmt::format("{} and {} more", name.substr(0, name.find(kBetween)), nodes - 1);
 }
 
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
+
 std::string calls_text(double calls) { return fmt::format("{:.6g}", calls); }
 
 // Billions per second, or "-" for nothing at all.
@@ -60,13 +66,14 @@ Json step_json(const StepTotal& step, double total, const Ceiling& ceiling) {
 
 void StepTotals::add_run(const Json& profile, double seconds) {
   ++runs_;
-  run_seconds_ += seconds;
+  run_seconds_.push_back(seconds);
   for (const Json& step : profile.items()) {
     const std::tuple key(step["name"].text(), step["kernel"].text(), step["depth"].integer());
     const auto [found, is_new] = places_.emplace(key, steps_.size());
     if (is_new) steps_.push_back({std::get<0>(key), std::get<1>(key), step["variant"].text(), std::get<2>(key)});
     StepTotal& total = steps_[found->second];
-    total.seconds += step["duration_us"].number() * 1e-6;
+    total.by_run.resize(static_cast<size_t>(runs_));  // 0 where it did not run
+    total.by_run.back() += step["duration_us"].number() * 1e-6;
     total.bytes += step["bytes"].number();
     if (step["flops"].is_null())
       total.counts_flops = false;
@@ -79,10 +86,12 @@ void StepTotals::add_run(const Json& profile, double seconds) {
 
 void StepTotals::finish() {
   for (StepTotal& step : steps_) {
-    for (double* sum : {&step.seconds, &step.calls, &step.flops, &step.bytes}) *sum /= static_cast<double>(runs_);
+    for (double* sum : {&step.calls, &step.flops, &step.bytes}) *sum /= static_cast<double>(runs_);
+    step.by_run.resize(static_cast<size_t>(runs_));
+    step.seconds = median(step.by_run);
     if (step.depth == 0) seconds_ += step.seconds;
   }
-  run_seconds_ /= static_cast<double>(runs_);
+  seconds_between_ = std::max(0.0, median(run_seconds_) - seconds_);
   std::ranges::stable_sort(steps_, std::greater(), &StepTotal::seconds);
   places_.clear();
 }
