@@ -155,6 +155,11 @@ struct BindRequest {
   std::span<const ValueLayout> input_layouts{}, output_layouts{};
 };
 
+// Of an input or output of a step.
+inline bool is_blocked(std::span<const ValueLayout> layouts, size_t i) {
+  return i < layouts.size() && !layouts[i].is_plain();
+}
+
 // What binding decides, once for a tuple of shapes.
 struct KernelState {
   std::shared_ptr<const void> data;                      // see KernelContext::state
@@ -171,6 +176,9 @@ struct Variant {
   // A run may have smaller extents than those it was bound for: it reads dims anew each time. True for all that have
   // nothing to decide.
   bool reads_dims = false;
+  // It may be asked about steps whose values lie in blocks, and decides by dtypes, ranks, parameters and extents of
+  // channels alone whether it takes them.
+  bool takes_blocked = false;
 };
 
 // Kernels that compute the same from the same parameters, weights and layouts.

@@ -68,7 +68,7 @@ Status run_packed_matmul(KernelContext& c) {
     float *sums = c.scratch<float>(), *y = c.out(part.product).as<float>().data() + row * part.columns + column;
     const float* packed = c.in(weight).as<float>().data() + panel * k * kPanelWidth;
     multiply_panels(*state.table, x + row * k, count, k, packed, panels, sums);
-    const Finish how{c.has(bias) ? c.in(bias).as<float>().data() + column : nullptr, 1, activation};
+    const Finish how{c.has(bias) ? c.in(bias).as<float>().data() + column : nullptr, 1, activation, nullptr};
     for (int64_t i = 0; i < count; ++i)
       state.finish(sums + i * kPanelBlock * kPanelWidth, y + i * part.columns, columns, how);
   });

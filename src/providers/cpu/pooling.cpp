@@ -9,7 +9,7 @@
 #include "base/checked_math.h"
 #include "providers/cpu/gather.h"
 #include "providers/cpu/kernel.h"
-#include "providers/cpu/pool_shape.h"
+#include "providers/cpu/pool_blocks.h"
 #include "providers/cpu/rows.h"
 
 namespace tenon {
@@ -202,12 +202,21 @@ Status run_pool(KernelContext& c) {
 
 std::span<const Variant> max_pool_variants() {
   static const auto variants =
-      with_reference(OpId::MaxPool, {{"rows", run_pool, bind_max_pool}, {"places", run_pool_places, bind_pool_places}});
+      with_reference(OpId::MaxPool, {{.name = "blocks",
+                                      .run = run_pool_blocks,
+                                      .bind = bind_max_pool_blocks,
+                                      .takes_blocked = true},
+                                     {"rows", run_pool, bind_max_pool},
+                                     {"places", run_pool_places, bind_pool_places}});
   return variants;
 }
 
 std::span<const Variant> average_pool_variants() {
-  static const auto variants = with_reference(OpId::AveragePool, {{"rows", run_pool, bind_average_pool}});
+  static const auto variants = with_reference(OpId::AveragePool, {{.name = "blocks",
+                                                                   .run = run_pool_blocks,
+                                                                   .bind = bind_average_pool_blocks,
+                                                                   .takes_blocked = true},
+                                                                  {"rows", run_pool, bind_average_pool}});
   return variants;
 }
 

@@ -47,6 +47,7 @@ Attempt match_convolution(Graph& graph, NodeId root) {
   claim.rank = shape->size();
   claim.channel_from_end = static_cast<int>(shape->size()) - 1;
   claim.outputs = params.output_channels;
+  claim.takes_addend = true;
 
   extend_claim(*patch, claim);
   params.activation = claim.activation;

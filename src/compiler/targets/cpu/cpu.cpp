@@ -1,5 +1,6 @@
 #include "compiler/late_dims.h"
 #include "compiler/lower.h"
+#include "compiler/targets/cpu/assign_layouts.h"
 #include "compiler/targets/cpu/claim.h"
 #include "compiler/targets/targets.h"
 #include "providers/provider.h"
@@ -43,6 +44,7 @@ Result<LoweredModel> lower_for_cpu(const Graph& graph) {
   ChangeLog log;
   for (const std::vector<Rule>& phase : claimers()) TN_RETURN_IF_ERROR(rewrite(copy, phase, log));
   TN_ASSIGN_OR_RETURN(LoweredModel lowered, lower(copy, {family_of, exact_family_of, true}));
+  assign_layouts(lowered.program->plan);
   lowered.program->plan.late_dims = find_late_dims(lowered.program->plan);
   lowered.misses = std::move(log.misses);
   return lowered;
