@@ -12,7 +12,7 @@ namespace {
 
 // Rows of one chunk: whole tiles of every instruction set (14, 6 and 3 rows), and its part of A stays in a
 // second-level cache.
-constexpr int64_t kRowBlock = 84;
+constexpr int64_t kRowBlock = 168;
 
 // The columns that one weight makes, cut into blocks of panels.
 struct Part {
