@@ -3,6 +3,7 @@
 #include "compiler/targets/cpu/assign_layouts.h"
 #include "compiler/targets/cpu/claim.h"
 #include "compiler/targets/targets.h"
+#include "passes/optimize/rules.h"
 #include "providers/provider.h"
 
 namespace tenon {
@@ -27,6 +28,9 @@ std::string exact_family_of(OpId op) {
 // reference's in the last resort.
 const std::vector<std::vector<Rule>>& claimers() {
   static const std::vector<std::vector<Rule>> phases = {
+      // What exporters take apart and a kernel computes whole.
+      {fuse_gelu(), fuse_gelu_tanh(), fuse_quick_gelu(), fuse_layer_norm(nullptr), fuse_layer_norm_bias(nullptr),
+       fuse_rms_norm()},
       {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution(), claim_recurrent()},
       // Products merge when all have been claimed with what follows them.
       {merge_products()},
