@@ -31,16 +31,22 @@ struct BlockTile {
   const float* addend = nullptr;  // a tensor with the layout of c, or null
   // What becomes of the sums; null: nothing yet.
   const FusedActivation* activation = nullptr;
+  // How far behind the weights of a step are those that will be read next, to be fetched into a cache meanwhile.
+  int64_t next = 0;
 };
 
 using BlockTileFunction = void (*)(const BlockTile&);
+
+// How far the inputs of neighbouring positions are from each other.
+enum class BlockStep : uint8_t { Any, One };  // a_stride, or 16, which it is then
+inline constexpr int kBlockSteps = 2;
 
 // Tiles of one instruction set. The functions apply None, Relu and Clip themselves and leave sums as they are for other
 // activations.
 struct BlockTileTable {
   int most_rows = 0;
   int most_panels[kMostBlockRows + 1] = {};  // by rows: as many as registers hold
-  BlockTileFunction function[kMostBlockRows + 1][kMostBlockPanels + 1] = {};
+  BlockTileFunction function[kBlockSteps][kMostBlockRows + 1][kMostBlockPanels + 1] = {};
 };
 const BlockTileTable& block_tile_table(Isa isa);
 

@@ -80,19 +80,23 @@ HWY_INLINE void end_sums(const BlockTile& t, V (&sums)[Rows][Columns]) {
       hn::StoreU(sums[i][j], d, t.c + j / kVectors * t.c_panel_stride + i * 16 + j % kVectors * kLanes);
 }
 
-template <int Rows, int Panels>
+template <int Rows, int Panels, BlockStep Step>
 HWY_ATTR void run_tile(const BlockTile& t) {
   constexpr int kColumns = Panels * kVectors;
   const D d;
   V sums[Rows][kColumns];
   begin_sums(t, sums);
-  const int64_t a_stride = t.a_stride, panel_stride = t.b_panel_stride, step = t.b_step;
+  // A step that is known here needs no registers for the places of positions.
+  const int64_t a_stride = Step == BlockStep::One ? 16 : t.a_stride, next = t.next;
+  const int64_t panel_stride = t.b_panel_stride, step = t.b_step;
 #pragma GCC unroll 1
   for (int64_t s = 0; s < t.segments; ++s) {
     const float* HWY_RESTRICT a = t.a + t.a_offsets[s];
     const float* HWY_RESTRICT b = t.b + t.b_offsets[s];
 #pragma GCC unroll 1
     for (int64_t k = 0; k < t.steps; ++k, b += step) {
+      // To the second-level cache: the first one is full of what is multiplied now.
+      __builtin_prefetch(b + next, 0, 2);
       V right[kColumns];
 #pragma GCC unroll 16
       for (int j = 0; j < kColumns; ++j)
@@ -110,7 +114,8 @@ HWY_ATTR void run_tile(const BlockTile& t) {
 
 template <int Rows, int Panels>
 void add_panels(BlockTileTable& table) {
-  table.function[Rows][Panels] = &run_tile<Rows, Panels>;
+  table.function[0][Rows][Panels] = &run_tile<Rows, Panels, BlockStep::Any>;
+  table.function[1][Rows][Panels] = &run_tile<Rows, Panels, BlockStep::One>;
   if constexpr (Panels > 1) add_panels<Rows, Panels - 1>(table);
 }
 

@@ -218,6 +218,10 @@ class BlockConv {
                      .b_step = shape_.taps * kPanelWidth,
                      .c_panel_stride = out_plane,
                      .bias = bias ? bias + (first - chunk.first_panel) * kPanelWidth : nullptr};
+      // After the last panels those of the next part of the depth, or of the next chunk.
+      const int64_t next = g + 1 < groups || is_last
+                               ? count * panel_size
+                               : part.blocks * lanes_ * shape_.taps * kPanelWidth - (first - chunk.first_panel) * panel_size;
       for (int64_t row = 0; row < chunk.rows; ++row) {
         const int64_t row_offset = offset + row * shape_.out[2] * kPanelWidth;
         const float* inputs = from + row * shape_.window[1].stride * source_.row;
@@ -226,7 +230,12 @@ class BlockConv {
           tile.a = inputs + begin * tile.a_stride;
           tile.c = tensors.y + row_offset + begin * kPanelWidth;
           tile.addend = tensors.addend_at(tile.c);
-          run_tile(tile, part, table_.function[end - begin][count], is_first, is_last ? &tensors.activation : nullptr);
+          // The panels after these, one with each tile.
+          const int64_t number = row * tiles + t;
+          tile.next = number < count ? next + number * panel_size : 0;
+          const auto step = static_cast<size_t>(tile.a_stride == kPanelWidth ? BlockStep::One : BlockStep::Any);
+          run_tile(tile, part, table_.function[step][end - begin][count], is_first,
+                   is_last ? &tensors.activation : nullptr);
         }
         if (is_last && !tiles_apply(tensors.activation.kind))
           for (int64_t p = 0; p < count; ++p) {

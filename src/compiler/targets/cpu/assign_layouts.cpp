@@ -15,9 +15,11 @@ constexpr ValueLayout kBlocked{.kind = ValueLayout::Kind::Blocked16};
 // Extents that are not known count as this one: regions share them, so that most choices do not depend on it.
 constexpr int64_t kUnknownExtent = 224;
 
-// Picoseconds, about: of an element that changes its layout, of a multiplication that a kernel in blocks saves, and of
-// an element that goes through the points of tiles without changing its layout on the way.
-constexpr int64_t kReordered = 300, kSavedProduct = 10, kSavedDepthwiseProduct = 60, kSavedTileElement = 150;
+// Picoseconds, about: of an element that changes its layout; of a multiplication in blocks, where lanes of channels that
+// are not there count as well, and on plain values; and of an element that goes through the points of tiles without
+// changing its layout on the way.
+constexpr int64_t kReordered = 300, kProductInBlocks = 20, kPlainProduct = 25, kSavedTileElement = 150;
+constexpr int64_t kDepthwiseProductInBlocks = 40, kPlainDepthwiseProduct = 100;
 
 size_t index(PlanValueId v) { return static_cast<size_t>(v); }
 
@@ -43,7 +45,7 @@ struct Ability {
   bool gives_blocks = false;       // and its results are in blocks, too
   std::vector<bool> takes_blocks;  // by input: in blocks when the step is
   bool reads_plain = false;        // when the step is in blocks, its first input may be plain nevertheless
-  int64_t saved = 0;               // what it costs less
+  int64_t saved = 0;               // what it costs less then; below zero: more
 };
 
 class LayoutAssignment {
@@ -164,8 +166,11 @@ class LayoutAssignment {
     const int64_t x = elements(step.inputs[0]), y = elements(any_output(step));
     if (winograd_outputs(p.layout) > 0) return (x + y) * kSavedTileElement;
     const int64_t taps = count_of(p.conv.window.kernel_shape);
-    if (p.layout == PackedLayout::Depthwise) return y * taps * kSavedDepthwiseProduct;
-    return y * taps * (*extents_[index(step.inputs[0])])[1] * kSavedProduct;
+    const int64_t lanes = y / std::max<int64_t>(1, p.output_channels) * channel_blocks({}, p.output_channels) * kLanes;
+    if (p.layout == PackedLayout::Depthwise)
+      return taps * (y * kPlainDepthwiseProduct - lanes * kDepthwiseProductInBlocks);
+    const int64_t depth = taps * (*extents_[index(step.inputs[0])])[1];
+    return depth * (y * kPlainProduct - lanes * kProductInBlocks);
   }
 
   // The cheapest choice for all steps: those in the first group run on blocks.
@@ -174,7 +179,8 @@ class LayoutAssignment {
     std::vector<size_t> points;
     for (const Ability& ability : abilities_) {
       points.push_back(ability.in_blocks ? cut.add_point() : cut.second());
-      if (ability.in_blocks) cut.add_edge(cut.first(), points.back(), ability.saved);
+      if (ability.in_blocks && ability.saved > 0) cut.add_edge(cut.first(), points.back(), ability.saved);
+      if (ability.in_blocks && ability.saved < 0) cut.add_edge(points.back(), cut.second(), -ability.saved);
     }
     for (size_t v = 0; v < plan_.values.size(); ++v) add_reorders(cut, points, v);
     const std::vector<bool> in_first = cut.solve();
