@@ -37,16 +37,16 @@ struct BlockTile {
 
 using BlockTileFunction = void (*)(const BlockTile&);
 
-// How far the inputs of neighbouring positions are from each other.
-enum class BlockStep : uint8_t { Any, One };  // a_stride, or 16, which it is then
-inline constexpr int kBlockSteps = 2;
-
 // Tiles of one instruction set. The functions apply None, Relu and Clip themselves and leave sums as they are for other
 // activations.
 struct BlockTileTable {
   int most_rows = 0;
   int most_panels[kMostBlockRows + 1] = {};  // by rows: as many as registers hold
-  BlockTileFunction function[kBlockSteps][kMostBlockRows + 1][kMostBlockPanels + 1] = {};
+  using Functions = BlockTileFunction[kMostBlockRows + 1][kMostBlockPanels + 1];  // by rows and panels
+  Functions any = {};
+  Functions neighbours = {};    // where a_stride is 16
+  Functions single_steps = {};  // where segments have one step, and their weights follow each other b_step apart
+
 };
 const BlockTileTable& block_tile_table(Isa isa);
 

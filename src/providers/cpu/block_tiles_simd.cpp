@@ -80,33 +80,48 @@ HWY_INLINE void end_sums(const BlockTile& t, V (&sums)[Rows][Columns]) {
       hn::StoreU(sums[i][j], d, t.c + j / kVectors * t.c_panel_stride + i * 16 + j % kVectors * kLanes);
 }
 
-template <int Rows, int Panels, BlockStep Step>
+template <int Rows, int Columns>
+HWY_INLINE void add_step(const float* HWY_RESTRICT a, int64_t a_stride, const float* HWY_RESTRICT b,
+                         int64_t panel_stride, int64_t next, V (&sums)[Rows][Columns]) {
+  const D d;
+  // To the second-level cache: the first one is full of what is multiplied now.
+  __builtin_prefetch(b + next, 0, 2);
+  V right[Columns];
+#pragma GCC unroll 16
+  for (int j = 0; j < Columns; ++j)
+    right[j] = hn::LoadU(d, b + j / kVectors * panel_stride + j % kVectors * kLanes);
+#pragma GCC unroll 16
+  for (int i = 0; i < Rows; ++i) {
+    const V left = hn::Set(d, a[i * a_stride]);
+#pragma GCC unroll 16
+    for (int j = 0; j < Columns; ++j) sums[i][j] = hn::MulAdd(left, right[j], sums[i][j]);
+  }
+}
+
+// The tables of BlockTileTable.
+enum class Segments : uint8_t { Any, Neighbours, SingleSteps };
+
+template <int Rows, int Panels, Segments Kind>
 HWY_ATTR void run_tile(const BlockTile& t) {
   constexpr int kColumns = Panels * kVectors;
-  const D d;
   V sums[Rows][kColumns];
   begin_sums(t, sums);
-  // A step that is known here needs no registers for the places of positions.
-  const int64_t a_stride = Step == BlockStep::One ? 16 : t.a_stride, next = t.next;
+  // A stride that is known here needs no registers for the places of positions.
+  const int64_t a_stride = Kind == Segments::Neighbours ? 16 : t.a_stride, next = t.next;
   const int64_t panel_stride = t.b_panel_stride, step = t.b_step;
+  if constexpr (Kind == Segments::SingleSteps) {
+    const float* HWY_RESTRICT b = t.b + (t.segments > 0 ? t.b_offsets[0] : 0);
 #pragma GCC unroll 1
-  for (int64_t s = 0; s < t.segments; ++s) {
-    const float* HWY_RESTRICT a = t.a + t.a_offsets[s];
-    const float* HWY_RESTRICT b = t.b + t.b_offsets[s];
+    for (int64_t s = 0; s < t.segments; ++s, b += step)
+      add_step<Rows, kColumns>(t.a + t.a_offsets[s], a_stride, b, panel_stride, next, sums);
+  } else {
 #pragma GCC unroll 1
-    for (int64_t k = 0; k < t.steps; ++k, b += step) {
-      // To the second-level cache: the first one is full of what is multiplied now.
-      __builtin_prefetch(b + next, 0, 2);
-      V right[kColumns];
-#pragma GCC unroll 16
-      for (int j = 0; j < kColumns; ++j)
-        right[j] = hn::LoadU(d, b + j / kVectors * panel_stride + j % kVectors * kLanes);
-#pragma GCC unroll 16
-      for (int i = 0; i < Rows; ++i) {
-        const V left = hn::Set(d, a[i * a_stride + k]);
-#pragma GCC unroll 16
-        for (int j = 0; j < kColumns; ++j) sums[i][j] = hn::MulAdd(left, right[j], sums[i][j]);
-      }
+    for (int64_t s = 0; s < t.segments; ++s) {
+      const float* HWY_RESTRICT a = t.a + t.a_offsets[s];
+      const float* HWY_RESTRICT b = t.b + t.b_offsets[s];
+#pragma GCC unroll 1
+      for (int64_t k = 0; k < t.steps; ++k, ++a, b += step)
+        add_step<Rows, kColumns>(a, a_stride, b, panel_stride, next, sums);
     }
   }
   end_sums(t, sums);
@@ -114,8 +129,9 @@ HWY_ATTR void run_tile(const BlockTile& t) {
 
 template <int Rows, int Panels>
 void add_panels(BlockTileTable& table) {
-  table.function[0][Rows][Panels] = &run_tile<Rows, Panels, BlockStep::Any>;
-  table.function[1][Rows][Panels] = &run_tile<Rows, Panels, BlockStep::One>;
+  table.any[Rows][Panels] = &run_tile<Rows, Panels, Segments::Any>;
+  table.neighbours[Rows][Panels] = &run_tile<Rows, Panels, Segments::Neighbours>;
+  table.single_steps[Rows][Panels] = &run_tile<Rows, Panels, Segments::SingleSteps>;
   if constexpr (Panels > 1) add_panels<Rows, Panels - 1>(table);
 }
 

@@ -7,6 +7,7 @@
 #include "providers/cpu/block_tiles.h"
 #include "providers/cpu/conv_shape.h"
 #include "providers/cpu/finish.h"
+#include "providers/cpu/pack.h"
 
 namespace tenon {
 
@@ -21,9 +22,11 @@ constexpr double kMostRowCopy = 256 * 1024;
 // Output channels are shared out as well when there are fewer bands than this, but not in parts that do less work.
 constexpr int64_t kFewestChunks = 8, kLeastWork = 1 << 20;
 
+// Plain inputs with more channels than this are copied to blocks.
+constexpr int64_t kFewChannels = 4;
+
 // How the input of a band lies in memory: as it is, or copied.
 struct BandSource {
-  int64_t lanes = kPanelWidth;  // neighbouring channels of a position
   int64_t row = 0, slice = 0, block = 0;  // numbers from one to the next
 };
 
@@ -38,8 +41,9 @@ class BlockConv {
  public:
   BlockConv(const ConvShape& shape, const FusedActivation& activation, bool from_plain, Isa isa)
       : shape_(as_rows(shape)), activation_(activation), table_(block_tile_table(isa)), finish_(finish_function(isa)),
-        lanes_(from_plain ? 1 : kPanelWidth), blocks_(ceil_div(shape_.channels, lanes_)),
-        panels_(ceil_div(shape_.outputs, kPanelWidth)), copies_(reaches_outside(shape_)) {
+        to_block_(pack_kernels(isa).transpose), lanes_(from_plain && shape_.channels <= kFewChannels ? 1 : kPanelWidth),
+        blocks_(ceil_div(shape_.channels, lanes_)), panels_(ceil_div(shape_.outputs, kPanelWidth)),
+        transposes_(from_plain && lanes_ > 1), copies_(transposes_ || reaches_outside(shape_)) {
     columns_ = ceil_div(shape_.out[2], ceil_div(shape_.out[2], kMostBandColumns));
     rows_ = std::clamp<int64_t>(kBandPositions / columns_, 1, shape_.out[1]);
     const int64_t row_copy = input_columns() * lanes_ * shape_.window[0].kernel;
@@ -62,7 +66,9 @@ class BlockConv {
     const float* bias = tensors.bias ? padded_bias(tensors.bias, chunk, scratch) : nullptr;
     for (const DepthPart& part : parts_of_depth_) {
       poll_cancelled();
-      const float* x = tensors.x + (chunk.image * blocks_ + part.first_block) * shape_.in_plane() * lanes_;
+      const int64_t planes = transposes_ ? chunk.image * shape_.channels + part.first_block * lanes_
+                                         : (chunk.image * blocks_ + part.first_block) * lanes_;
+      const float* x = tensors.x + planes * shape_.in_plane();
       if (copies_) copy_band(x, part, chunk, copy);
       const float* from = copies_ ? copy : x + first_input(chunk);
       multiply(tensors, chunk, part, from, bias);
@@ -93,7 +99,6 @@ class BlockConv {
   int64_t input_rows() const { return (rows_ - 1) * shape_.window[1].stride + shape_.window[1].extent(); }
 
   void set_source() {
-    source_.lanes = lanes_;
     source_.row = (copies_ ? input_columns() : shape_.in[2]) * lanes_;
     source_.slice = source_.row * (copies_ ? input_rows() : shape_.in[1]);
     source_.block = copies_ ? source_.slice * shape_.window[0].kernel : shape_.in_plane() * lanes_;
@@ -190,13 +195,27 @@ class BlockConv {
             std::fill_n(to, source_.row, 0.0f);
             continue;
           }
-          const float* from =
-              x + (((block * shape_.in[0] + slice) * shape_.in[1] + row) * shape_.in[2] + left) * lanes_;
+          const int64_t position = (slice * shape_.in[1] + row) * shape_.in[2] + left + begin;
           std::fill_n(to, begin * lanes_, 0.0f);
-          std::copy(from + begin * lanes_, from + end * lanes_, to + begin * lanes_);
+          copy_columns(x, part, block, position, end - begin, to + begin * lanes_);
           std::fill(to + end * lanes_, to + source_.row, 0.0f);
         }
       }
+  }
+
+  // Neighbouring positions of a block of the part.
+  void copy_columns(const float* x, const DepthPart& part, int64_t block, int64_t position, int64_t count,
+                    float* to) const {
+    if (!transposes_) {
+      std::copy_n(x + (block * shape_.in_plane() + position) * lanes_, count * lanes_, to);
+      return;
+    }
+    const int64_t last = shape_.channels - (part.first_block + block) * lanes_ - 1;
+    const float* rows[kPanelWidth];
+    // Channels that are not there are read from one that is; no weight meets them.
+    for (int64_t c = 0; c < kPanelWidth; ++c)
+      rows[c] = x + (block * lanes_ + std::min(c, last)) * shape_.in_plane() + position;
+    to_block_(rows, count, nullptr, false, to);
   }
 
   void multiply(const ConvTensors& tensors, const Chunk& chunk, const DepthPart& part, const float* from,
@@ -215,7 +234,7 @@ class BlockConv {
       BlockTile tile{.a_stride = shape_.window[2].stride * lanes_,
                      .b = tensors.packed + first * panel_size,
                      .b_panel_stride = panel_size,
-                     .b_step = shape_.taps * kPanelWidth,
+                     .b_step = lanes_ > 1 ? shape_.taps * kPanelWidth : kPanelWidth,
                      .c_panel_stride = out_plane,
                      .bias = bias ? bias + (first - chunk.first_panel) * kPanelWidth : nullptr};
       // After the last panels those of the next part of the depth, or of the next chunk.
@@ -233,8 +252,7 @@ class BlockConv {
           // The panels after these, one with each tile.
           const int64_t number = row * tiles + t;
           tile.next = number < count ? next + number * panel_size : 0;
-          const auto step = static_cast<size_t>(tile.a_stride == kPanelWidth ? BlockStep::One : BlockStep::Any);
-          run_tile(tile, part, table_.function[step][end - begin][count], is_first,
+          run_tile(tile, part, functions_of(tile.a_stride)[end - begin][count], is_first,
                    is_last ? &tensors.activation : nullptr);
         }
         if (is_last && !tiles_apply(tensors.activation.kind))
@@ -244,6 +262,11 @@ class BlockConv {
           }
       }
     }
+  }
+
+  const BlockTileTable::Functions& functions_of(int64_t a_stride) const {
+    if (lanes_ == 1) return table_.single_steps;
+    return a_stride == kPanelWidth ? table_.neighbours : table_.any;
   }
 
   void run_tile(BlockTile& tile, const DepthPart& part, BlockTileFunction run, bool is_first,
@@ -269,8 +292,9 @@ class BlockConv {
   const FusedActivation activation_;
   const BlockTileTable& table_;
   const FinishFunction finish_;
-  const int64_t lanes_, blocks_, panels_;
-  const bool copies_;
+  bool (*const to_block_)(const float* const* rows, int64_t depth, const float* scale, bool streaming, float* to);
+  const int64_t lanes_, blocks_, panels_;  // neighbouring channels of a position, blocks of so many, output panels
+  const bool transposes_, copies_;
   int64_t columns_ = 1, rows_ = 1, column_bands_ = 1, row_bands_ = 1;
   int64_t panel_block_ = 1, parts_ = 1;
   BandSource source_;
