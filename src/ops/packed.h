@@ -75,8 +75,9 @@ struct PackedMatMulParams {
 constexpr size_t packed_weight_input(size_t i) { return i == 0 ? 1 : kPackedGreatest + 2 * i - 1; }
 constexpr size_t packed_bias_input(size_t i) { return packed_weight_input(i) + 1; }
 
-// PackedConv(x [batch, channels, spatial...], packed, bias?, least?, greatest?, addend?): activation(Conv(x, W) + bias +
-// addend), 1 to 3 spatial axes. The addend has the shape of the result. K is (channel of the group, tap). kernel_shape must be given.
+// PackedConv(x [batch, channels, spatial...], packed, bias?, least?, greatest?, addend?): activation(Conv(x, W) + bias
+// + addend), 1 to 3 spatial axes. The addend has the shape of the result. K is (channel of the group, tap).
+// kernel_shape must be given.
 struct PackedConvParams {
   ConvParams conv;
   int64_t output_channels = 0;

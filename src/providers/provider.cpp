@@ -29,13 +29,14 @@ Result<BoundKernel> bind_kernel(const KernelFamily& family, const BindRequest& r
   };
   const bool in_blocks = any_blocked(request.input_layouts) || any_blocked(request.output_layouts);
   for (const Variant& variant : family.variants) {
-    const bool fits = variant.takes_blocked || !in_blocks;
-    if (fits && !variant.bind) return BoundKernel{&variant, {}};
-    auto state = fits ? variant.bind(request) : error(Code::Unsupported, "its values must be plain");
+    if (variant.layouts == (in_blocks ? Variant::For::Plain : Variant::For::Blocks)) continue;
+    if (!variant.bind) return BoundKernel{&variant, {}};
+    auto state = variant.bind(request);
     if (state.ok()) return BoundKernel{&variant, std::move(*state)};
     if (refusals) refusals->push_back({variant.name, state.status().to_string()});
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", variant.name, state.status().to_string());
   }
+  if (reasons.empty()) reasons = in_blocks ? "none takes values in blocks" : "none takes plain values";
   return error(Code::Unsupported, "no kernel of the family '{}' can run this step ({})", family.name, reasons);
 }
 

@@ -167,7 +167,7 @@ struct KernelState {
   int64_t chunks = std::numeric_limits<int64_t>::max();  // of its loops; no more threads than these can be at them
 };
 
-// One way to run a family's steps.
+// One way to run a family's steps, those of some layouts: in blocks are steps with any value in blocks.
 struct Variant {
   std::string_view name;
   KernelFunction run = nullptr;
@@ -176,9 +176,10 @@ struct Variant {
   // A run may have smaller extents than those it was bound for: it reads dims anew each time. True for all that have
   // nothing to decide.
   bool reads_dims = false;
-  // It may be asked about steps whose values lie in blocks, and decides by dtypes, ranks, parameters and extents of
-  // channels alone whether it takes them.
-  bool takes_blocked = false;
+  // Steps whose values are in these layouts are its business. Whether it takes values in blocks follows from dtypes,
+  // ranks, parameters and extents of channels alone.
+  enum class For : uint8_t { Plain, Blocks, Both };
+  For layouts = For::Plain;
 };
 
 // Kernels that compute the same from the same parameters, weights and layouts.

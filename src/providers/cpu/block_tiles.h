@@ -5,8 +5,8 @@
 #include "ops/fused_activation.h"
 #include "providers/provider.h"
 
-// The inner loop of convolutions whose results lie in blocks of 16 channels: a tile of output positions and panels of 16
-// output channels, whose sums stay in registers from the first step of k to the last and are finished there.
+// The inner loop of convolutions whose results lie in blocks of 16 channels: a tile of output positions and panels of
+// 16 output channels, whose sums stay in registers from the first step of k to the last and are finished there.
 namespace tenon {
 
 inline constexpr int kMostBlockRows = 14;
@@ -26,7 +26,7 @@ struct BlockTile {
   // Results: column j of panel p at position i is c[p * c_panel_stride + i * 16 + j].
   float* c = nullptr;
   int64_t c_panel_stride = 0;
-  bool accumulate = false;  // add to what c holds; else sums begin with the two below
+  bool accumulate = false;        // add to what c holds; else sums begin with the two below
   const float* bias = nullptr;    // 16 for each panel, or null
   const float* addend = nullptr;  // a tensor with the layout of c, or null
   // What becomes of the sums; null: nothing yet.
@@ -41,12 +41,11 @@ using BlockTileFunction = void (*)(const BlockTile&);
 // activations.
 struct BlockTileTable {
   int most_rows = 0;
-  int most_panels[kMostBlockRows + 1] = {};  // by rows: as many as registers hold
+  int most_panels[kMostBlockRows + 1] = {};                                       // by rows: as many as registers hold
   using Functions = BlockTileFunction[kMostBlockRows + 1][kMostBlockPanels + 1];  // by rows and panels
   Functions any = {};
   Functions neighbours = {};    // where a_stride is 16
   Functions single_steps = {};  // where segments have one step, and their weights follow each other b_step apart
-
 };
 const BlockTileTable& block_tile_table(Isa isa);
 

@@ -88,8 +88,7 @@ HWY_INLINE void add_step(const float* HWY_RESTRICT a, int64_t a_stride, const fl
   __builtin_prefetch(b + next, 0, 2);
   V right[Columns];
 #pragma GCC unroll 16
-  for (int j = 0; j < Columns; ++j)
-    right[j] = hn::LoadU(d, b + j / kVectors * panel_stride + j % kVectors * kLanes);
+  for (int j = 0; j < Columns; ++j) right[j] = hn::LoadU(d, b + j / kVectors * panel_stride + j % kVectors * kLanes);
 #pragma GCC unroll 16
   for (int i = 0; i < Rows; ++i) {
     const V left = hn::Set(d, a[i * a_stride]);

@@ -1,5 +1,6 @@
 // Convolutions whose results lie in blocks of 16 channels, and whose inputs do or are plain. Where windows reach beyond
-// the input, a band of it is copied with the padding in it; then every tap of every position is at an offset of its own.
+// the input, a band of it is copied with the padding in it; then every tap of every position is at an offset of its
+// own.
 #include <algorithm>
 #include <vector>
 
@@ -33,7 +34,7 @@ struct BandSource {
 // Segments of the depth between two visits of the sums. Those of the last block may have fewer steps.
 struct DepthPart {
   int64_t first_block = 0, blocks = 0;
-  std::vector<int64_t> inputs, weights;  // offsets of segments
+  std::vector<int64_t> inputs, weights;         // offsets of segments
   int64_t whole = 0, rest = 0, rest_steps = 0;  // segments, and steps of the last ones
 };
 
@@ -238,9 +239,9 @@ class BlockConv {
                      .c_panel_stride = out_plane,
                      .bias = bias ? bias + (first - chunk.first_panel) * kPanelWidth : nullptr};
       // After the last panels those of the next part of the depth, or of the next chunk.
-      const int64_t next = g + 1 < groups || is_last
-                               ? count * panel_size
-                               : part.blocks * lanes_ * shape_.taps * kPanelWidth - (first - chunk.first_panel) * panel_size;
+      const int64_t next = g + 1 < groups || is_last ? count * panel_size
+                                                     : part.blocks * lanes_ * shape_.taps * kPanelWidth -
+                                                           (first - chunk.first_panel) * panel_size;
       for (int64_t row = 0; row < chunk.rows; ++row) {
         const int64_t row_offset = offset + row * shape_.out[2] * kPanelWidth;
         const float* inputs = from + row * shape_.window[1].stride * source_.row;

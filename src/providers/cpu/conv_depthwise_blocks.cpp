@@ -33,8 +33,7 @@ class DepthwiseBlocks {
     const int64_t slice = index / row_parts_ % shape_.out[0], plane = index / row_parts_ / shape_.out[0];
     const int64_t channel = plane % blocks_ * kPanelWidth;
     float bias[kPanelWidth] = {};
-    if (tensors.bias)
-      std::copy_n(tensors.bias + channel, std::min(kPanelWidth, shape_.groups - channel), bias);
+    if (tensors.bias) std::copy_n(tensors.bias + channel, std::min(kPanelWidth, shape_.groups - channel), bias);
     const float* weights = tensors.packed + channel * shape_.taps;
     const WindowAxis& x = shape_.window[2];
     DepthwiseRow row;

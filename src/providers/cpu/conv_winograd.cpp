@@ -44,12 +44,12 @@ struct Blocked {
 class WinogradConv {
  public:
   WinogradConv(const ConvShape& shape, const FusedActivation& activation, PackedLayout layout, Blocked blocked, Isa isa)
-      : shape_(shape), activation_(activation), blocked_(blocked), edge_(winograd_outputs(layout)), points_(winograd_points(layout)),
-        kernels_(winograd_kernels(isa, edge_)), rows_(to_rows_function(isa)), columns_(pack_kernels(isa).transpose),
-        table_(tile_table(isa)), finish_(finish_function(isa)), panels_(ceil_div(shape.outputs, kPanelWidth)),
-        blocks_(ceil_div(shape.channels, kPanelWidth)), tile_columns_(ceil_div(shape.out[2], edge_)),
-        tiles_(ceil_div(shape.out[1], edge_) * tile_columns_), tile_parts_(ceil_div(tiles_, kMostTiles)),
-        most_tiles_(ceil_div(tiles_, tile_parts_)) {
+      : shape_(shape), activation_(activation), blocked_(blocked), edge_(winograd_outputs(layout)),
+        points_(winograd_points(layout)), kernels_(winograd_kernels(isa, edge_)), rows_(to_rows_function(isa)),
+        columns_(pack_kernels(isa).transpose), table_(tile_table(isa)), finish_(finish_function(isa)),
+        panels_(ceil_div(shape.outputs, kPanelWidth)), blocks_(ceil_div(shape.channels, kPanelWidth)),
+        tile_columns_(ceil_div(shape.out[2], edge_)), tiles_(ceil_div(shape.out[1], edge_) * tile_columns_),
+        tile_parts_(ceil_div(tiles_, kMostTiles)), most_tiles_(ceil_div(tiles_, tile_parts_)) {
     const int64_t parts = std::min(panels_, ceil_div(kFewestChunks, shape.batch * tile_parts_));
     panel_block_ = ceil_div(panels_, parts);
     panel_parts_ = ceil_div(panels_, panel_block_);
@@ -203,11 +203,11 @@ class WinogradConv {
     const int64_t width = std::min(columns, shape_.out[2] - run.column * edge_);
     float bias[kPanelWidth] = {};
     const int64_t channel = panel * kPanelWidth;
-    if (tensors.bias)
-      std::copy_n(tensors.bias + channel, std::min(kPanelWidth, shape_.outputs - channel), bias);
+    if (tensors.bias) std::copy_n(tensors.bias + channel, std::min(kPanelWidth, shape_.outputs - channel), bias);
     const int64_t y_stride = shape_.out[2] * kPanelWidth;
-    float* y = tensors.y + (((image * panels_ + panel) * shape_.out[1] + run.row * edge_) * shape_.out[2] +
-                            run.column * edge_) * kPanelWidth;
+    float* y = tensors.y +
+               (((image * panels_ + panel) * shape_.out[1] + run.row * edge_) * shape_.out[2] + run.column * edge_) *
+                   kPanelWidth;
     const bool fits = rows == edge_ && width == columns;
     const int64_t stride = fits ? y_stride : columns * kPanelWidth;
     float* to = fits ? y : staged;

@@ -214,7 +214,7 @@ std::span<const Variant> movement_variants(OpId op) {
                                                       .run = run_concat_blocks,
                                                       .bind = bind_concat_blocks,
                                                       .reads_dims = true,
-                                                      .takes_blocked = true},
+                                                      .layouts = Variant::For::Blocks},
                                                      {"copies", run_concat, bind_movement, true}});
     return variants;
   }

@@ -24,6 +24,8 @@ constexpr int64_t kTile = 512;
 // many.
 constexpr int64_t kExpressionWork = 1 << 16;
 constexpr int64_t kFunctionWork = 6;
+// Results of so many elements are in no cache when somebody reads them.
+constexpr int64_t kStreamedElements = 1 << 22;
 
 static_assert(kMostPointwiseInputs <= kMostGridOperands);
 
@@ -188,11 +190,12 @@ struct Schedule {
 struct PointwiseState {
   std::vector<Instruction> code;
   std::vector<Input> inputs;
-  std::vector<Output> stored;     // after the last instruction, from registers
-  std::optional<size_t> written;  // the output that the last instruction writes itself
+  std::vector<Output> stored;      // after the last instruction, from registers
+  std::optional<size_t> written;   // the output that the last instruction writes itself
+  StoreFunction stream = nullptr;  // of large results in float32
   size_t registers = 0;
-  int64_t work = 0;       // of an element
-  size_t any_output = 0;  // that is wanted; all have one shape
+  int64_t work = 0;        // of an element
+  size_t any_output = 0;   // that is wanted; all have one shape
   bool in_blocks = false;  // the outputs lie in blocks of channels
   // For the shapes that it was bound with.
   std::vector<std::vector<int64_t>> bound_dims;
@@ -228,8 +231,8 @@ Status check_blocks(const BindRequest& request, Dims result) {
       return error(Code::Unsupported, "only some of its results are in blocks");
   for (size_t i = 0; i < request.inputs.size(); ++i) {
     const Dims dims = request.inputs[i].dims;
-    const bool fits = is_blocked(request.input_layouts, i) ? std::ranges::equal(dims, result)
-                                                           : fits_blocks(dims, result.size());
+    const bool fits =
+        is_blocked(request.input_layouts, i) ? std::ranges::equal(dims, result) : fits_blocks(dims, result.size());
     if (!fits) return error(Code::Unsupported, "input {} is not in blocks and does not broadcast along them", i);
   }
   return {};
@@ -281,6 +284,7 @@ Result<KernelState> bind_pointwise(const BindRequest& request) {
     state->bound_dims.emplace_back(input.dims.begin(), input.dims.end());
   }
   const Dims result = request.outputs[state->any_output].dims;
+  state->stream = stream_function(request.isa);
   state->in_blocks = any_blocked(request.input_layouts) || any_blocked(request.output_layouts);
   if (state->in_blocks) {
     TN_RETURN_IF_ERROR(check_blocks(request, result));
@@ -304,7 +308,7 @@ void spread_first(float* elements, int64_t count) { repeat_first(elements, 1, co
 class Run {
  public:
   Run(KernelContext& c, const PointwiseState& state, const Schedule& schedule)
-      : c_(c), state_(state), tiling_(schedule.tiling), schedule_(schedule) {}
+      : c_(c), state_(state), tiling_(schedule.tiling), schedule_(schedule), streams_(may_stream()) {}
 
   void chunk(int64_t number) {
     float* const scratch = c_.scratch<float>();
@@ -316,6 +320,7 @@ class Run {
     const int64_t first = number * tiling_.tiles_per_chunk;
     const int64_t end = std::min(tiling_.tiles, first + tiling_.tiles_per_chunk);
     for (int64_t t = first; t < end; ++t) run_tile(tile_at(tiling_, t), data, scratch, elements);
+    if (streams_) finish_streams();
   }
 
  private:
@@ -360,10 +365,13 @@ class Run {
         at[k] = place < inputs ? elements[place] : registers + static_cast<int64_t>(place - inputs) * kTile;
       }
       float* out = registers + static_cast<int64_t>(instruction.result) * kTile;
-      if (state_.written && i + 1 == state_.code.size())
+      if (state_.written && !streams_ && i + 1 == state_.code.size())
         out = static_cast<float*>(c_.out(*state_.written).data) + position;
       instruction.functions[static_cast<size_t>(schedule_.forms[i])](at.data(), out, count, instruction.numbers.data());
     }
+    if (streams_)
+      state_.stream(registers + static_cast<int64_t>(state_.code.back().result) * kTile,
+                    static_cast<float*>(c_.out(*state_.written).data) + position, count);
     for (const Output& o : state_.stored) {
       const float* from = registers + static_cast<int64_t>(o.result) * kTile;
       auto* to = static_cast<std::byte*>(c_.out(o.output).data) + position * o.element_bytes;
@@ -432,10 +440,19 @@ class Run {
     }
   }
 
+  // Tiles begin at whole cache lines where they are parts of rows.
+  bool may_stream() const {
+    if (!state_.written || tiling_.grid.rows * tiling_.grid.row < kStreamedElements) return false;
+    const auto place = reinterpret_cast<uintptr_t>(c_.out(*state_.written).data);
+    const bool is_whole = tiling_.grid.rows == 1 || tiling_.grid.row % 16 == 0;
+    return place % 64 == 0 && is_whole && tiling_.rows_per_tile == 1;
+  }
+
   KernelContext& c_;
   const PointwiseState& state_;
   const Tiling& tiling_;
   const Schedule& schedule_;
+  const bool streams_;
 };
 
 void run_chunks(KernelContext& c, const PointwiseState& state, const Schedule& schedule) {
@@ -466,7 +483,8 @@ Status run_pointwise(KernelContext& c) {
 }  // namespace
 
 std::span<const Variant> pointwise_variants() {
-  static const auto variants = with_reference(OpId::Pointwise, {{"tiles", run_pointwise, bind_pointwise, true, true}});
+  static const auto variants =
+      with_reference(OpId::Pointwise, {{"tiles", run_pointwise, bind_pointwise, true, Variant::For::Both}});
   return variants;
 }
 

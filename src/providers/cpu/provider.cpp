@@ -23,10 +23,11 @@ namespace {
 
 // A family for an op as ONNX has it.
 KernelFamily whole_op(OpId op, std::span<const Variant> variants) {
-  return {.name = fmt::format("cpu/{}", op_def(op).name),
-          .variants = variants,
-          .takes_blocked = std::ranges::any_of(variants, &Variant::takes_blocked),
-          .one_element_per_byte = true};
+  return {
+      .name = fmt::format("cpu/{}", op_def(op).name),
+      .variants = variants,
+      .takes_blocked = std::ranges::any_of(variants, [](const Variant& v) { return v.layouts != Variant::For::Plain; }),
+      .one_element_per_byte = true};
 }
 
 std::vector<KernelFamily> make_families() {

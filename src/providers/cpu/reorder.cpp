@@ -145,8 +145,8 @@ Status run_from_blocks(KernelContext& c) {
 
 std::span<const Variant> reorder_variants() {
   static constexpr Variant kVariants[] = {
-      {.name = "to blocks", .run = run_to_blocks, .bind = bind_to_blocks, .takes_blocked = true},
-      {.name = "from blocks", .run = run_from_blocks, .bind = bind_from_blocks, .takes_blocked = true}};
+      {.name = "to blocks", .run = run_to_blocks, .bind = bind_to_blocks, .layouts = Variant::For::Blocks},
+      {.name = "from blocks", .run = run_from_blocks, .bind = bind_from_blocks, .layouts = Variant::For::Blocks}};
   return kVariants;
 }
 

@@ -279,8 +279,8 @@ Status run_nearest(KernelContext& c) {
 std::span<const Variant> resize_variants() {
   static const auto variants = with_reference(
       OpId::Resize,
-      {{.name = "nearest", .run = run_nearest, .bind = bind_nearest, .takes_blocked = true},
-       {.name = "interpolation", .run = run_interpolation, .bind = bind_interpolation, .takes_blocked = true}});
+      {{.name = "nearest", .run = run_nearest, .bind = bind_nearest, .layouts = Variant::For::Both},
+       {.name = "interpolation", .run = run_interpolation, .bind = bind_interpolation, .layouts = Variant::For::Both}});
   return variants;
 }
 

@@ -98,11 +98,13 @@ TEST(Blocks, Resize) {
       // The rule asks for the elements of the scales, so the outputs are given here.
       KernelRun services(nullptr);
       const std::vector<float> stored = to_blocks(x);
-      std::vector<float> plain(static_cast<size_t>(count_of(sizes))), blocked(static_cast<size_t>(*stored_elements(kInBlocks, sizes)));
+      std::vector<float> plain(static_cast<size_t>(count_of(sizes))),
+          blocked(static_cast<size_t>(*stored_elements(kInBlocks, sizes)));
       const Params params = Params::of(p);
       const KernelFamily& family = *find_family("cpu/Resize");
       const auto run = [&](float* from, float* to, const ValueLayout& layout) {
-        const std::vector<TensorView> in{{DType::Float32, dims, from}, {}, given.view()}, out{{DType::Float32, sizes, to}};
+        const std::vector<TensorView> in{{DType::Float32, dims, from}, {}, given.view()},
+            out{{DType::Float32, sizes, to}};
         const std::vector<ValueLayout> in_layouts{layout, {}, {}}, out_layouts{layout};
         auto bound = bind_kernel(family, {params, in, out, isa_of_tests(), in_layouts, out_layouts});
         ASSERT_TRUE(bound.ok()) << bound.status().to_string();
@@ -137,8 +139,8 @@ TEST(Blocks, Pointwise) {
       SCOPED_TRACE(testing::Message() << channels << " x " << height << " x " << width);
       const std::vector<int64_t> all{2, channels, height, width};
       const Tensor a = noise(all, 1), b = noise(all, 2);
-      const std::vector<std::vector<int64_t>> others{{2, channels, 1, 1}, {1, channels, 1, 1}, {channels, 1, 1},
-                                                     {2, 1, height, width}, {1},  {}, {1, 1, 1, width}};
+      const std::vector<std::vector<int64_t>> others{
+          {2, channels, 1, 1}, {1, channels, 1, 1}, {channels, 1, 1}, {2, 1, height, width}, {1}, {}, {1, 1, 1, width}};
       for (const auto& dims : others) {
         check("cpu/Pointwise", OpId::Pointwise, expression(), {a, b, noise(dims, 3)}, {{true, true, false}}, "tiles");
         check("cpu/Pointwise", OpId::Pointwise, expression(), {noise(dims, 3), a, b}, {{false, true, true}}, "tiles");

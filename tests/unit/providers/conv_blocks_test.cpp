@@ -12,9 +12,7 @@ struct Case {
   bool biased = true, added = false;
 };
 
-PackedLayout layout_of(const Case& t) {
-  return t.conv.group > 1 ? PackedLayout::Depthwise : PackedLayout::Panels;
-}
+PackedLayout layout_of(const Case& t) { return t.conv.group > 1 ? PackedLayout::Depthwise : PackedLayout::Panels; }
 
 void check(const Case& t, bool plain_input = false) {
   PackedConvParams p{.conv = t.conv, .output_channels = t.w[0], .layout = layout_of(t)};
@@ -45,7 +43,8 @@ void check(const Case& t, bool plain_input = false) {
     expect_near(alone, expected, size, terms + 2);
     EXPECT_TRUE(
         same_bits(run_in_blocks("cpu/PackedConv", OpId::PackedConv, params, inputs, placement, variant, &pool), alone));
-    if (p.layout == PackedLayout::Panels) expect_near(run_kernel("cpu/PackedConv", OpId::PackedConv, params, inputs), expected, size, terms + 2);
+    if (p.layout == PackedLayout::Panels)
+      expect_near(run_kernel("cpu/PackedConv", OpId::PackedConv, params, inputs), expected, size, terms + 2);
   });
 }
 
@@ -134,9 +133,9 @@ TEST(ConvBlocks, TakesTilesOfWinograd) {
           PackedConvParams p{.conv = conv, .output_channels = outputs, .layout = layout, .activation = {kind, 0, 0}};
           p.conv.window.kernel_shape = {3, 3};
           const Tensor x = noise({2, channels, size, size}, 1), bias = noise({outputs}, 3);
-          const Tensor packed = run_kernel("cpu/PackPanels", OpId::PackPanels,
-                                           Params::of(PackPanelsParams{.layout = layout}),
-                                           {noise({outputs, channels, 3, 3}, 2)});
+          const Tensor packed =
+              run_kernel("cpu/PackPanels", OpId::PackPanels, Params::of(PackPanelsParams{.layout = layout}),
+                         {noise({outputs, channels, 3, 3}, 2)});
           const Params params = Params::of(p);
           const std::vector<Tensor> shaped{x, packed, bias};
           const Tensor addend = noise(*output_dims(OpId::PackedConv, params, shaped), 4);

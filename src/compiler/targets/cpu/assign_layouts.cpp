@@ -15,9 +15,9 @@ constexpr ValueLayout kBlocked{.kind = ValueLayout::Kind::Blocked16};
 // Extents that are not known count as this one: regions share them, so that most choices do not depend on it.
 constexpr int64_t kUnknownExtent = 224;
 
-// Picoseconds, about: of an element that changes its layout; of a multiplication in blocks, where lanes of channels that
-// are not there count as well, and on plain values; and of an element that goes through the points of tiles without
-// changing its layout on the way.
+// Picoseconds, about: of an element that changes its layout; of a multiplication in blocks, where lanes of channels
+// that are not there count as well, and on plain values; and of an element that goes through the points of tiles
+// without changing its layout on the way.
 constexpr int64_t kReordered = 300, kProductInBlocks = 20, kPlainProduct = 25, kSavedTileElement = 150;
 constexpr int64_t kDepthwiseProductInBlocks = 40, kPlainDepthwiseProduct = 100;
 
@@ -50,8 +50,9 @@ struct Ability {
 
 class LayoutAssignment {
  public:
-  explicit LayoutAssignment(Plan& plan) : plan_(plan), producer_(plan.values.size(), kNone), readers_(plan.values.size()),
-                                          must_be_plain_(plan.values.size(), false) {
+  explicit LayoutAssignment(Plan& plan)
+      : plan_(plan), producer_(plan.values.size(), kNone), readers_(plan.values.size()),
+        must_be_plain_(plan.values.size(), false) {
     for (const PlanValue& value : plan_.values) extents_.push_back(extents_of(value.type));
     for (size_t s = 0; s < plan_.steps.size(); ++s) {
       const Step& step = plan_.steps[s];
@@ -118,8 +119,8 @@ class LayoutAssignment {
     ability.takes_blocks = blocked_inputs(step);
     for (size_t i = 0; i < step.inputs.size(); ++i)
       if (ability.takes_blocks[i] && (step.inputs[i] == kNoValue || !may_be_blocked(step.inputs[i]))) return ability;
-    const bool results_may = std::ranges::all_of(
-        step.outputs, [&](PlanValueId v) { return v == kNoValue || may_be_blocked(v); });
+    const bool results_may =
+        std::ranges::all_of(step.outputs, [&](PlanValueId v) { return v == kNoValue || may_be_blocked(v); });
     ability.gives_blocks = results_may && runs(*family, step, ability.takes_blocks, true);
     ability.in_blocks = ability.gives_blocks || runs(*family, step, ability.takes_blocks, false);
     std::vector<bool> others = ability.takes_blocks;
@@ -139,7 +140,8 @@ class LayoutAssignment {
   }
 
   // Whether the family runs the step with these layouts.
-  bool runs(const KernelFamily& family, const Step& step, const std::vector<bool>& blocked, bool blocked_results) const {
+  bool runs(const KernelFamily& family, const Step& step, const std::vector<bool>& blocked,
+            bool blocked_results) const {
     const auto views_of = [&](const std::vector<PlanValueId>& values) {
       std::vector<TensorView> views;
       for (const PlanValueId v : values) {

@@ -29,7 +29,7 @@ std::string exact_family_of(OpId op) {
 const std::vector<std::vector<Rule>>& claimers() {
   static const std::vector<std::vector<Rule>> phases = {
       // What exporters take apart and a kernel computes whole.
-      {fuse_gelu(), fuse_gelu_tanh(), fuse_quick_gelu(), fuse_layer_norm(nullptr), fuse_layer_norm_bias(nullptr),
+      {fuse_gelu(), fuse_gelu_tanh(), fuse_quick_gelu(), fuse_layer_norm(true), fuse_layer_norm_bias(true),
        fuse_rms_norm()},
       {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution(), claim_recurrent()},
       // Products merge when all have been claimed with what follows them.
