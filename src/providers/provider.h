@@ -190,6 +190,8 @@ struct KernelFamily {
   int version = 1;
   // Its values may have other layouts than plain; BindRequest tells which.
   bool takes_blocked = false;
+  // And blocks may have borders and segments.
+  bool takes_borders = false;
   // The kernel sees sub-byte elements one per byte; whoever calls it unpacks and packs around it.
   bool one_element_per_byte = false;
   // The kernel looks at every element of its inputs and calls note_not_finite when one is NaN or infinite.

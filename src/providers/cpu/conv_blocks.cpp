@@ -15,13 +15,13 @@ namespace tenon {
 namespace {
 
 // Output columns of a band, and positions of one that has several rows: enough for each weight to be used often.
-constexpr int64_t kMostBandColumns = 112, kBandPositions = 168;
+constexpr int64_t kMostBandColumns = 112, kBlockBandPositions = 168;
 // Numbers of a band's copy, and steps of k between two visits of the same sums.
 constexpr int64_t kMostCopy = 24 * 1024, kMostSteps = 512;
 // A band of one row may need more than that, but not more than this.
 constexpr double kMostRowCopy = 256 * 1024;
 // Output channels are shared out as well when there are fewer bands than this, but not in parts that do less work.
-constexpr int64_t kFewestChunks = 8, kLeastWork = 1 << 20;
+constexpr int64_t kFewestBands = 8, kLeastWork = 1 << 20;
 
 // Plain inputs with more channels than this are copied to blocks.
 constexpr int64_t kFewChannels = 4;
@@ -46,7 +46,7 @@ class BlockConv {
         blocks_(ceil_div(shape_.channels, lanes_)), panels_(ceil_div(shape_.outputs, kPanelWidth)),
         transposes_(from_plain && lanes_ > 1), copies_(transposes_ || reaches_outside(shape_)) {
     columns_ = ceil_div(shape_.out[2], ceil_div(shape_.out[2], kMostBandColumns));
-    rows_ = std::clamp<int64_t>(kBandPositions / columns_, 1, shape_.out[1]);
+    rows_ = std::clamp<int64_t>(kBlockBandPositions / columns_, 1, shape_.out[1]);
     const int64_t row_copy = input_columns() * lanes_ * shape_.window[0].kernel;
     while (copies_ && rows_ > 1 && input_rows() * row_copy > kMostCopy) --rows_;
     rows_ = ceil_div(shape_.out[1], ceil_div(shape_.out[1], rows_));
@@ -139,7 +139,7 @@ class BlockConv {
     const int64_t bands = shape_.batch * shape_.out[0] * row_bands_ * column_bands_;
     const int64_t work = rows_ * columns_ * shape_.depth() * kPanelWidth;  // of a panel
     const int64_t least = std::max<int64_t>(1, kLeastWork / std::max<int64_t>(1, work));
-    const int64_t parts = std::clamp<int64_t>(ceil_div(kFewestChunks, bands), 1, std::max<int64_t>(1, panels_ / least));
+    const int64_t parts = std::clamp<int64_t>(ceil_div(kFewestBands, bands), 1, std::max<int64_t>(1, panels_ / least));
     // An even number, which tiles take two or four at a time.
     panel_block_ = std::min(panels_, ceil_div(ceil_div(panels_, parts), 2) * 2);
     parts_ = ceil_div(panels_, std::max<int64_t>(1, panel_block_));

@@ -12,7 +12,7 @@ namespace {
 
 // Rows of one chunk, at most: each weight is read once for all of them, and their part of A stays in a second-level
 // cache.
-constexpr int64_t kMostRows = 224;
+constexpr int64_t kMostProductRows = 224;
 // Chunks that let threads end together. A chunk has two panels at least, or four for few rows, whose weights are
 // streams that are read side by side.
 constexpr int64_t kEnoughChunks = 12, kFewRows = 4;
@@ -27,7 +27,7 @@ struct Part {
 struct ProductGrid {
   int64_t row_blocks = 0, rows = 0, panels = 0;  // blocks of rows, rows and panels of a chunk
   ProductGrid(int64_t all_rows, int64_t all_panels)
-      : row_blocks(ceil_div(all_rows, kMostRows)), rows(ceil_div(all_rows, std::max<int64_t>(1, row_blocks))) {
+      : row_blocks(ceil_div(all_rows, kMostProductRows)), rows(ceil_div(all_rows, std::max<int64_t>(1, row_blocks))) {
     const int64_t even = all_panels * row_blocks / kEnoughChunks / 2 * 2;
     panels = std::clamp<int64_t>(even, all_rows <= kFewRows ? 4 : 2, kPanelBlock);
   }
@@ -71,8 +71,8 @@ Result<KernelState> bind_packed_matmul(const BindRequest& request) {
   const ProductGrid grid(rows, state->panels);
   // Runs with fewer rows may have more chunks, each of two panels or more.
   const int64_t chunks = std::max<int64_t>(1, grid.row_blocks) * state->blocks(2);
-  return KernelState{std::move(state), std::min(rows, kMostRows) * kPanelBlock * kPanelWidth * int64_t{sizeof(float)},
-                     chunks};
+  return KernelState{std::move(state),
+                     std::min(rows, kMostProductRows) * kPanelBlock * kPanelWidth * int64_t{sizeof(float)}, chunks};
 }
 
 Status run_packed_matmul(KernelContext& c) {

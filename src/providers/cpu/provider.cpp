@@ -37,7 +37,7 @@ std::vector<KernelFamily> make_families() {
       {.name = "cpu/PackedConv", .variants = packed_conv_variants(), .takes_blocked = true},
       {.name = "cpu/PackedConvTranspose", .variants = packed_conv_transpose_variants()},
       {.name = "cpu/Pointwise", .variants = pointwise_variants(), .takes_blocked = true},
-      {.name = "cpu/Reorder", .variants = reorder_variants(), .takes_blocked = true},
+      {.name = "cpu/Reorder", .variants = reorder_variants(), .takes_blocked = true, .takes_borders = true},
       whole_op(OpId::ArgMax, arg_max_variants()),
       whole_op(OpId::ArgMin, arg_min_variants()),
       whole_op(OpId::AveragePool, average_pool_variants()),

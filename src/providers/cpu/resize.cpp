@@ -66,6 +66,7 @@ Result<KernelState> bind_resize(const BindRequest& request, int64_t taps) {
   const bool blocked = is_blocked(request.output_layouts, 0);
   if (blocked != is_blocked(request.input_layouts, 0))
     return error(Code::Unsupported, "only one of its input and result is in blocks");
+  if (blocked && x.size() > 5) return error(Code::Unsupported, "it has {} axes; blocks have at most 5", x.size());
   ResizeShape shape{.taps = taps, .lanes = blocked ? kLanes : 1};
   shape.first = blocked ? 2 : x.size() > 3 ? x.size() - 3 : 0;
   shape.missing = 3 - (x.size() - shape.first);

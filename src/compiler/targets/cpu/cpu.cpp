@@ -28,9 +28,6 @@ std::string exact_family_of(OpId op) {
 // reference's in the last resort.
 const std::vector<std::vector<Rule>>& claimers() {
   static const std::vector<std::vector<Rule>> phases = {
-      // What exporters take apart and a kernel computes whole.
-      {fuse_gelu(), fuse_gelu_tanh(), fuse_quick_gelu(), fuse_layer_norm(true), fuse_layer_norm_bias(true),
-       fuse_rms_norm()},
       {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution(), claim_recurrent()},
       // Products merge when all have been claimed with what follows them.
       {merge_products()},
@@ -41,11 +38,23 @@ const std::vector<std::vector<Rule>>& claimers() {
   return phases;
 }
 
+// What exporters take apart and a kernel computes whole. An epsilon or another number that the model has as a weight
+// stays one.
+Status join_parts(Graph& graph, ChangeLog& log) {
+  static const std::vector<Rule> rules = {fuse_gelu(),           fuse_gelu_tanh(),           fuse_quick_gelu(),
+                                          fuse_layer_norm(true), fuse_layer_norm_bias(true), fuse_rms_norm()};
+  graph.constants->may_ask_weights = false;
+  Status status = rewrite(graph, rules, log);
+  graph.constants->may_ask_weights = true;
+  return status;
+}
+
 }  // namespace
 
 Result<LoweredModel> lower_for_cpu(const Graph& graph) {
   Graph copy = graph.clone();
   ChangeLog log;
+  TN_RETURN_IF_ERROR(join_parts(copy, log));
   for (const std::vector<Rule>& phase : claimers()) TN_RETURN_IF_ERROR(rewrite(copy, phase, log));
   TN_ASSIGN_OR_RETURN(LoweredModel lowered, lower(copy, {family_of, exact_family_of, true}));
   assign_layouts(lowered.program->plan);
