@@ -152,7 +152,10 @@ void copy(benchmark::State& state) {
   BENCHMARK_CAPTURE(function, name, __VA_ARGS__)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond)
 
 CASE(matmul, 512x512x512, 512, 512, 512);
+CASE(matmul, 128x768x768, 128, 768, 768);
+CASE(matmul, 128x3072x768, 128, 3072, 768);
 CASE(matmul, 128x768x3072, 128, 768, 3072);
+CASE(matmul, 126x256x256, 126, 256, 256);
 CASE(matmul, 1x768x768, 1, 768, 768);
 CASE(matmul, 1x4096x4096, 1, 4096, 4096);
 CASE(conv, 3x3_64_64_56, ConvCase{64, 64, 56, 3, 1, 1});
@@ -166,9 +169,9 @@ CASE(conv, 1x1_960_240_1, ConvCase{960, 240, 1, 1, 1, 1});
 CASE(conv, depthwise_144_56, ConvCase{144, 144, 56, 3, 1, 144});
 CASE(conv, depthwise_stride2_144_56, ConvCase{144, 144, 56, 3, 2, 144});
 CASE(conv, depthwise_960_7, ConvCase{960, 960, 7, 3, 1, 960});
-CASE(pack, nk, "nk", std::vector<int64_t>{kOutputs, 512, 3, 3}, false);
-CASE(pack, nk_scaled, "nk", std::vector<int64_t>{kOutputs, 512, 3, 3}, true);
-CASE(pack, kn, "kn", std::vector<int64_t>{kDepth, kOutputs}, false);
+CASE(pack, nk, WeightOrder::OutputsFirst, std::vector<int64_t>{kOutputs, 512, 3, 3}, false);
+CASE(pack, nk_scaled, WeightOrder::OutputsFirst, std::vector<int64_t>{kOutputs, 512, 3, 3}, true);
+CASE(pack, kn, WeightOrder::DepthFirst, std::vector<int64_t>{kDepth, kOutputs}, false);
 BENCHMARK(copy)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMicrosecond);
 
 }  // namespace

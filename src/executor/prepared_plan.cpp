@@ -48,6 +48,15 @@ Result<std::unique_ptr<PreparedPlan>> PreparedPlan::make(const Plan& plan, const
           if (v != kNoValue && !plan.values[static_cast<size_t>(v)].layout.is_plain())
             return invalid_model("the kernel family '{}' does not support values in blocks", step.family)
                 .in(place_of(step));
+    if (!family->takes_borders)
+      for (const auto& values : {step.inputs, step.outputs})
+        for (const PlanValueId v : values) {
+          if (v == kNoValue) continue;
+          const ValueLayout& layout = plan.values[static_cast<size_t>(v)].layout;
+          if (layout.border > 0 || !layout.segments.empty())
+            return invalid_model("the kernel family '{}' does not support values with borders or segments", step.family)
+                .in(place_of(step));
+        }
     prepared->families_.push_back(family);
     auto& bodies = prepared->bodies_.emplace_back();
     for (const auto& body : step.bodies) {

@@ -31,6 +31,13 @@ bool may_be(const Type& inferred, const Type& declared) {
                             [](const Dim& a, const Dim& b) { return !a.is_constant() || a == b; });
 }
 
+std::vector<ValueLayout> layouts_of(const Plan& plan, const std::vector<PlanValueId>& values) {
+  std::vector<ValueLayout> layouts;
+  for (const PlanValueId v : values)
+    layouts.push_back(v == kNoValue ? ValueLayout{} : plan.values[static_cast<size_t>(v)].layout);
+  return layouts;
+}
+
 // Whether the op's rule agrees with the types that a file declares for the step; kernels rely on that.
 bool is_consistent(const Plan& plan, const Step& step) {
   const auto type_of = [&](PlanValueId v) { return &plan.values[static_cast<size_t>(v)].type; };
@@ -72,7 +79,10 @@ StepVariant variant_of(const Plan& plan, const Step& step, Isa isa) {
   const std::vector<TensorView> inputs = views(step.inputs), outputs = views(step.outputs);
   if (!known || !is_consistent(plan, step)) return {};
   StepVariant result;
-  const auto bound = bind_kernel(*family, {step.params, inputs, outputs, isa}, &result.refusals);
+  const std::vector<ValueLayout> input_layouts = layouts_of(plan, step.inputs);
+  const std::vector<ValueLayout> output_layouts = layouts_of(plan, step.outputs);
+  const auto bound =
+      bind_kernel(*family, {step.params, inputs, outputs, isa, input_layouts, output_layouts}, &result.refusals);
   if (bound.ok()) result.name = bound->variant->name;
   return result;
 }

@@ -74,6 +74,10 @@ class ConstantPool {
   // themselves are known.
   Result<Tensor> (*evaluate)(const Graph&, ValueId) = nullptr;
 
+  // False: rules get no answers about initializers, so that nothing is decided by weights that a training may change;
+  // only about literals and Constant nodes.
+  bool may_ask_weights = true;
+
   // A symbol that no value of the model has yet.
   Dim new_symbol() { return Dim::symbol("?" + std::to_string(symbols_++)); }
   int& symbols() { return symbols_; }

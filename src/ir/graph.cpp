@@ -58,13 +58,23 @@ const Tensor* Graph::elements_at_hand(ValueId v) const {
   return found && found->tensor.defined() ? &found->tensor : nullptr;
 }
 
+namespace {
+
+// Not a weight.
+bool is_fixed(const Constant& c) { return c.is_literal() || c.from_node; }
+bool answers_questions(const Constant& c, const ConstantPool& pool) {
+  return c.may_be_asked() && (pool.may_ask_weights || is_fixed(c));
+}
+
+}  // namespace
+
 void Graph::note_asked(ConstantId id, std::string_view asker) {
   (*constants)[id].note({{Property::Kind::Elements}, Answer::Unknown, std::string(asker)});
 }
 
 Answer Graph::ask(ValueId v, const Property& property, std::string_view asker) {
   Constant* asked = constant(v);
-  if (!asked || !asked->may_be_asked()) return Answer::Unknown;
+  if (!asked || !answers_questions(*asked, *constants)) return Answer::Unknown;
   const bool is_there = asked->read().ok();
   const Answer answer = is_there ? tenon::ask(asked->tensor, property) : Answer::Unknown;
   // Elements that cannot be read here could be elsewhere, and give another plan.
@@ -74,13 +84,12 @@ Answer Graph::ask(ValueId v, const Property& property, std::string_view asker) {
 
 Answer Graph::ask_fixed(ValueId v, const Property& property, std::string_view asker) {
   const Constant* asked = constant(v);
-  const bool is_fixed = asked && (asked->is_literal() || asked->from_node);
-  return is_fixed ? ask(v, property, asker) : Answer::Unknown;
+  return asked && is_fixed(*asked) ? ask(v, property, asker) : Answer::Unknown;
 }
 
 const Tensor* Graph::ask_elements(ValueId v, std::string_view asker) {
   const Constant* asked = constant(v);
-  return asked && asked->may_be_asked() ? require(v, asker) : nullptr;
+  return asked && answers_questions(*asked, *constants) ? require(v, asker) : nullptr;
 }
 
 const Tensor* Graph::require(ValueId v, std::string_view asker) {

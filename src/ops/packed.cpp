@@ -185,7 +185,9 @@ Status infer_packed_conv(InferContext& c) {
   TN_ASSIGN_OR_RETURN(Window window, make_window(p.conv.window, x.size() - 2));
   TN_ASSIGN_OR_RETURN(Shape packed, packed_conv_shape(p, x[1]));
   TN_RETURN_IF_ERROR(expect_shape(c, 1, "the packed weight", packed));
-  c.out(0, DType::Float32, window_output_shape(window, x, Dim(p.output_channels)));
+  Shape y = window_output_shape(window, x, Dim(p.output_channels));
+  TN_RETURN_IF_ERROR(expect_shape(c, kPackedAddend, "the addend", y));
+  c.out(0, DType::Float32, std::move(y));
   return {};
 }
 
@@ -224,7 +226,7 @@ OpDef op_definition<OpId::PackedMatMul>() {
 
 template <>
 OpDef op_definition<OpId::PackedConv>() {
-  return define<PackedConvParams>({.inputs = {2, 5}, .outputs = {1, 1}, .infer = infer_packed_conv});
+  return define<PackedConvParams>({.inputs = {2, 6}, .outputs = {1, 1}, .infer = infer_packed_conv});
 }
 
 template <>

@@ -55,6 +55,8 @@ struct PackPanelsParams {
 // Inputs of PackedMatMul, PackedConv and PackedConvTranspose that stand for the alpha and beta of the activation clip
 // when they are there: weights stay replaceable that a parameter would fix.
 inline constexpr size_t kPackedLeast = 3, kPackedGreatest = 4;
+// Input of PackedConv that is added before the activation.
+inline constexpr size_t kPackedAddend = 5;
 
 // PackedMatMul(x [..., k], packed, bias [n]?, least?, greatest?, (packed, bias?)...): activation(x * W + bias) [..., n]
 // for each weight. Products of one input read it together, and each weight stays a slot of its own.
@@ -73,8 +75,9 @@ struct PackedMatMulParams {
 constexpr size_t packed_weight_input(size_t i) { return i == 0 ? 1 : kPackedGreatest + 2 * i - 1; }
 constexpr size_t packed_bias_input(size_t i) { return packed_weight_input(i) + 1; }
 
-// PackedConv(x [batch, channels, spatial...], packed, bias?, least?, greatest?): activation(Conv(x, W) + bias), 1 to 3
-// spatial axes. K is (channel of the group, tap). kernel_shape must be given.
+// PackedConv(x [batch, channels, spatial...], packed, bias?, least?, greatest?, addend?): activation(Conv(x, W) + bias
+// + addend), 1 to 3 spatial axes. The addend has the shape of the result. K is (channel of the group, tap).
+// kernel_shape must be given.
 struct PackedConvParams {
   ConvParams conv;
   int64_t output_channels = 0;

@@ -8,6 +8,8 @@ namespace tenon {
 
 std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
   using enum Capability;
+  constexpr int64_t kLayerNormalizationSince = 17;
+  const bool has_layer_norm = !onnx || onnx->version("") >= kLayerNormalizationSince;
   return {
       {"normalize",
        {
@@ -50,8 +52,8 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
            {FuseMatmulAdd, fuse_matmul_add(), "before a Gemm is looked for"},
            {FuseGemmAdd, fuse_gemm_add(), "when there is a Gemm to add to"},
            {FuseGemmTranspose, fuse_gemm_transpose(), "the same"},
-           {FuseLayerNorm, fuse_layer_norm(onnx), "before its parts are taken for something else"},
-           {FuseLayerNorm, fuse_layer_norm_bias(onnx), "when there is a normalization to add to"},
+           {FuseLayerNorm, fuse_layer_norm(has_layer_norm), "before its parts are taken for something else"},
+           {FuseLayerNorm, fuse_layer_norm_bias(has_layer_norm), "when there is a normalization to add to"},
            {FuseRmsNorm, fuse_rms_norm(), "the same"},
            {FuseMatmulTranspose, fuse_matmul_transpose(onnx), "when no Gemm can be made of the product"},
            {FuseMatmulScale, fuse_matmul_scale(onnx), "when no weight can take the number"},

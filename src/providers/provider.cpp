@@ -24,13 +24,19 @@ int version_of_family(std::string_view name) {
 Result<BoundKernel> bind_kernel(const KernelFamily& family, const BindRequest& request,
                                 std::vector<Refusal>* refusals) {
   std::string reasons;
+  const auto any_blocked = [](std::span<const ValueLayout> layouts) {
+    return std::ranges::any_of(layouts, [](const ValueLayout& l) { return !l.is_plain(); });
+  };
+  const bool in_blocks = any_blocked(request.input_layouts) || any_blocked(request.output_layouts);
   for (const Variant& variant : family.variants) {
+    if (variant.layouts == (in_blocks ? Variant::For::Plain : Variant::For::Blocks)) continue;
     if (!variant.bind) return BoundKernel{&variant, {}};
     auto state = variant.bind(request);
     if (state.ok()) return BoundKernel{&variant, std::move(*state)};
     if (refusals) refusals->push_back({variant.name, state.status().to_string()});
     reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", variant.name, state.status().to_string());
   }
+  if (reasons.empty()) reasons = in_blocks ? "none takes values in blocks" : "none takes plain values";
   return error(Code::Unsupported, "no kernel of the family '{}' can run this step ({})", family.name, reasons);
 }
 

@@ -155,6 +155,11 @@ struct BindRequest {
   std::span<const ValueLayout> input_layouts{}, output_layouts{};
 };
 
+// Of an input or output of a step.
+inline bool is_blocked(std::span<const ValueLayout> layouts, size_t i) {
+  return i < layouts.size() && !layouts[i].is_plain();
+}
+
 // What binding decides, once for a tuple of shapes.
 struct KernelState {
   std::shared_ptr<const void> data;                      // see KernelContext::state
@@ -162,7 +167,7 @@ struct KernelState {
   int64_t chunks = std::numeric_limits<int64_t>::max();  // of its loops; no more threads than these can be at them
 };
 
-// One way to run a family's steps.
+// One way to run a family's steps, those of some layouts: in blocks are steps with any value in blocks.
 struct Variant {
   std::string_view name;
   KernelFunction run = nullptr;
@@ -171,6 +176,10 @@ struct Variant {
   // A run may have smaller extents than those it was bound for: it reads dims anew each time. True for all that have
   // nothing to decide.
   bool reads_dims = false;
+  // Steps whose values are in these layouts are its business. Whether it takes values in blocks follows from dtypes,
+  // ranks, parameters and extents of channels alone.
+  enum class For : uint8_t { Plain, Blocks, Both };
+  For layouts = For::Plain;
 };
 
 // Kernels that compute the same from the same parameters, weights and layouts.
@@ -181,6 +190,8 @@ struct KernelFamily {
   int version = 1;
   // Its values may have other layouts than plain; BindRequest tells which.
   bool takes_blocked = false;
+  // And blocks may have borders and segments.
+  bool takes_borders = false;
   // The kernel sees sub-byte elements one per byte; whoever calls it unpacks and packs around it.
   bool one_element_per_byte = false;
   // The kernel looks at every element of its inputs and calls note_not_finite when one is NaN or infinite.

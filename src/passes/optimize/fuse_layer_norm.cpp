@@ -10,9 +10,6 @@ namespace tenon {
 namespace {
 
 constexpr std::string_view kFuseLayerNorm = "fuse_layer_norm", kBiasRule = "fuse_layer_norm_bias";
-// The version of ONNX that the op came with.
-constexpr int64_t kLayerNormalizationSince = 17;
-
 Pattern mean(const Pattern& x, const Pattern& axes) { return Pattern::op(OpId::ReduceMean, {x, axes}); }
 
 struct LayerNormPattern {
@@ -30,13 +27,11 @@ struct LayerNormPattern {
   Pattern whole = Pattern::op(OpId::Mul, {Pattern::either({normal, narrow}), scale});
 };
 
-bool is_available(const NodeMaker* onnx) { return !onnx || onnx->version("") >= kLayerNormalizationSince; }
-
-Attempt match_layer_norm(const NodeMaker* onnx, Graph& graph, NodeId root) {
+Attempt match_layer_norm(bool is_available, Graph& graph, NodeId root) {
   static const LayerNormPattern pattern;
   const auto m = match(graph, pattern.whole, root, kFuseLayerNorm);
   if (!m) return Attempt::none();
-  if (!is_available(onnx)) return Attempt::no("the model imports a version of ONNX without LayerNormalization");
+  if (!is_available) return Attempt::no("the model imports a version of ONNX without LayerNormalization");
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId wide = (*m)[pattern.x], scale = (*m)[pattern.scale], result = graph.node(root).outputs[0];
   const auto axis = tail_of_mean(graph, m->node(pattern.mean_of_x), wide, kFuseLayerNorm);
@@ -61,10 +56,10 @@ struct BiasPattern {
   Pattern whole = Pattern::op(OpId::Add, {normal, bias});
 };
 
-Attempt match_bias(const NodeMaker* onnx, Graph& graph, NodeId root) {
+Attempt match_bias(bool is_available, Graph& graph, NodeId root) {
   static const BiasPattern pattern;
   const auto m = match(graph, pattern.whole, root, kBiasRule);
-  if (!m || !is_available(onnx)) return Attempt::none();
+  if (!m || !is_available) return Attempt::none();
   if (auto why = objection(graph, *m)) return std::move(*why);
   const ValueId x = (*m)[pattern.x], bias = (*m)[pattern.bias];
   const auto& params = m->params<LayerNormalizationParams>(pattern.normal);
@@ -81,12 +76,14 @@ Attempt match_bias(const NodeMaker* onnx, Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule fuse_layer_norm(NodeMaker* onnx) {
-  return {kFuseLayerNorm, {OpId::Mul}, [=](Graph& graph, NodeId root) { return match_layer_norm(onnx, graph, root); }};
+Rule fuse_layer_norm(bool is_available) {
+  return {kFuseLayerNorm, {OpId::Mul}, [=](Graph& graph, NodeId root) {
+            return match_layer_norm(is_available, graph, root);
+          }};
 }
 
-Rule fuse_layer_norm_bias(NodeMaker* onnx) {
-  return {kBiasRule, {OpId::Add}, [=](Graph& graph, NodeId root) { return match_bias(onnx, graph, root); }};
+Rule fuse_layer_norm_bias(bool is_available) {
+  return {kBiasRule, {OpId::Add}, [=](Graph& graph, NodeId root) { return match_bias(is_available, graph, root); }};
 }
 
 }  // namespace tenon

@@ -22,8 +22,9 @@ Rule fuse_gelu_tanh();
 Rule fuse_gemm_activation(NodeMaker* onnx);
 Rule fuse_gemm_add();
 Rule fuse_gemm_transpose();
-Rule fuse_layer_norm(NodeMaker* onnx);
-Rule fuse_layer_norm_bias(NodeMaker* onnx);
+// is_available: the version of ONNX has LayerNormalization.
+Rule fuse_layer_norm(bool is_available);
+Rule fuse_layer_norm_bias(bool is_available);
 Rule fuse_matmul_add();
 Rule fuse_matmul_bn();
 Rule fuse_matmul_mul();

@@ -154,12 +154,11 @@ class BandConv {
     const int64_t last = std::min(shape_.outputs, chunk.last_panel * kPanelWidth);
     for (int64_t i = first; i < last; ++i) {
       const int64_t channel = chunk.image_group % shape_.groups * shape_.outputs + i;
-      const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 0, tensors.activation};
       const int64_t plane = chunk.image_group * shape_.outputs + i;
       float* y = tensors.y + ((plane * shape_.out[0] + chunk.slice) * shape_.out[1] + chunk.row) * shape_.out[2];
       for (int64_t r = 0; r < rows; ++r)
         finish_(sums + (i - first) * layout_.stride + r * layout_.row_length, y + r * shape_.out[2] + chunk.column,
-                columns, how);
+                columns, tensors.finish(channel, y + r * shape_.out[2] + chunk.column));
     }
   }
 

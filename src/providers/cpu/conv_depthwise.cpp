@@ -89,12 +89,11 @@ class DepthwiseConv {
     const float* packed = tensors.packed + output / kPanelWidth * shape_.taps * kPanelWidth + output % kPanelWidth;
     for (int64_t t = 0; t < shape_.taps; ++t) weights[static_cast<size_t>(t)] = packed[t * kPanelWidth];
     float* y = tensors.y + (slice * shape_.out[1] + row) * shape_.out[2] + column;
-    const Finish how{tensors.bias ? tensors.bias + output : nullptr, 0, tensors.activation};
     if (layout_.flat) sum(copy, weights.data(), sums, (rows - 1) * layout_.row_length + columns);
     for (int64_t r = 0; r < rows; ++r) {
       float* from = layout_.flat ? sums + r * layout_.row_length : sums;
       if (!layout_.flat) sum(copy + r * shape_.window[1].stride * layout_.row_length, weights.data(), from, columns);
-      finish_(from, y + r * shape_.out[2], columns, how);
+      finish_(from, y + r * shape_.out[2], columns, tensors.finish(output, y + r * shape_.out[2]));
     }
   }
 

@@ -103,9 +103,8 @@ class PlaneConv {
     for (int64_t i = first; i < last; ++i) {
       const int64_t channel = chunk.group * shape_.outputs + i;
       const int64_t plane = chunk.image * shape_.groups * shape_.outputs + channel;
-      const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 0, tensors.activation};
-      finish_(sums + (i - first) * kTileWidth, tensors.y + plane * shape_.out_plane() + chunk.begin,
-              chunk.end - chunk.begin, how);
+      float* y = tensors.y + plane * shape_.out_plane() + chunk.begin;
+      finish_(sums + (i - first) * kTileWidth, y, chunk.end - chunk.begin, tensors.finish(channel, y));
     }
   }
 

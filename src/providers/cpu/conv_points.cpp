@@ -80,9 +80,8 @@ class PointConv {
       const int64_t last = std::min(kPanelWidth, shape_.outputs - panel * kPanelWidth);
       for (int64_t i = 0; i < last; ++i) {
         const int64_t output = panel * kPanelWidth + i, channel = group * shape_.outputs + output;
-        const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 0, tensors.activation};
-        finish_(results + i * positions,
-                tensors.y + (image_group * shape_.outputs + output) * shape_.out_plane() + begin, positions, how);
+        float* y = tensors.y + (image_group * shape_.outputs + output) * shape_.out_plane() + begin;
+        finish_(results + i * positions, y, positions, tensors.finish(channel, y));
       }
     }
   }

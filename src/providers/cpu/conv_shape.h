@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "ops/packed.h"
+#include "providers/cpu/finish.h"
 #include "providers/provider.h"
 
 namespace tenon {
@@ -38,7 +39,14 @@ struct ConvTensors {
   const float* packed = nullptr;
   const float* bias = nullptr;  // may be null
   float* y = nullptr;
+  const float* addend = nullptr;  // as y; may be null
   FusedActivation activation;
+  // How sums of a channel become the results from `to` on.
+  Finish finish(int64_t channel, const float* to) const {
+    return {bias ? bias + channel : nullptr, 0, activation, addend_at(to)};
+  }
+  // What is added to the results from `to` on.
+  const float* addend_at(const float* to) const { return addend ? addend + (to - y) : nullptr; }
   // `activation` as binding knows it; its bounds may come as inputs.
   ConvTensors(const KernelContext& c, const FusedActivation& activation);
 };
@@ -74,5 +82,13 @@ Result<KernelState> bind_conv_points(const BindRequest& request);
 Status run_conv_points(KernelContext& c);
 Result<KernelState> bind_conv_depthwise(const BindRequest& request);
 Status run_conv_depthwise(KernelContext& c);
+// An error when the addend does not lie as the result does.
+Status check_addend(const BindRequest& request);
+
+// Results in blocks of channels.
+Result<KernelState> bind_conv_blocks(const BindRequest& request);
+Status run_conv_blocks(KernelContext& c);
+Result<KernelState> bind_conv_depthwise_blocks(const BindRequest& request);
+Status run_conv_depthwise_blocks(KernelContext& c);
 
 }  // namespace tenon

@@ -221,7 +221,7 @@ class PhaseConv {
       const int64_t channel = chunk.group * shape_.outputs + i;
       const int64_t plane = chunk.image * shape_.groups * shape_.outputs + channel;
       float* row = sums + (i - first) * kPhaseTileWidth;
-      const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 0, tensors.activation};
+      const Finish how{tensors.bias ? tensors.bias + channel : nullptr, 0, tensors.activation, nullptr};
       for (int64_t phase = 0; phase < chunk.phases->phases; ++phase) {
         float* results = sums_of(chunk, row, phase);
         finish_(results, results, chunk.end - chunk.begin, how);

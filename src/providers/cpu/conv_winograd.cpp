@@ -36,15 +36,20 @@ struct TileRun {
   int64_t row = 0, column = 0, count = 0;  // of tiles
 };
 
+// Which of input and output lie in blocks of channels.
+struct Blocked {
+  bool input = false, output = false;
+};
+
 class WinogradConv {
  public:
-  WinogradConv(const ConvShape& shape, const FusedActivation& activation, PackedLayout layout, Isa isa)
-      : shape_(shape), activation_(activation), edge_(winograd_outputs(layout)), points_(winograd_points(layout)),
-        kernels_(winograd_kernels(isa, edge_)), rows_(to_rows_function(isa)), columns_(pack_kernels(isa).transpose),
-        table_(tile_table(isa)), finish_(finish_function(isa)), panels_(ceil_div(shape.outputs, kPanelWidth)),
-        blocks_(ceil_div(shape.channels, kPanelWidth)), tile_columns_(ceil_div(shape.out[2], edge_)),
-        tiles_(ceil_div(shape.out[1], edge_) * tile_columns_), tile_parts_(ceil_div(tiles_, kMostTiles)),
-        most_tiles_(ceil_div(tiles_, tile_parts_)) {
+  WinogradConv(const ConvShape& shape, const FusedActivation& activation, PackedLayout layout, Blocked blocked, Isa isa)
+      : shape_(shape), activation_(activation), blocked_(blocked), edge_(winograd_outputs(layout)),
+        points_(winograd_points(layout)), kernels_(winograd_kernels(isa, edge_)), rows_(to_rows_function(isa)),
+        columns_(pack_kernels(isa).transpose), table_(tile_table(isa)), finish_(finish_function(isa)),
+        panels_(ceil_div(shape.outputs, kPanelWidth)), blocks_(ceil_div(shape.channels, kPanelWidth)),
+        tile_columns_(ceil_div(shape.out[2], edge_)), tiles_(ceil_div(shape.out[1], edge_) * tile_columns_),
+        tile_parts_(ceil_div(tiles_, kMostTiles)), most_tiles_(ceil_div(tiles_, tile_parts_)) {
     const int64_t parts = std::min(panels_, ceil_div(kFewestChunks, shape.batch * tile_parts_));
     panel_block_ = ceil_div(panels_, parts);
     panel_parts_ = ceil_div(panels_, panel_block_);
@@ -103,9 +108,16 @@ class WinogradConv {
     const int64_t left = run.column * edge_ - shape_.window[2].pad_begin;
     // Columns of the staged rows that lie in the image.
     const int64_t begin = std::clamp<int64_t>(-left, 0, columns), end = std::clamp(shape_.in[2] - left, begin, columns);
+    const bool is_inside = begin == 0 && end == columns && top >= 0 && top + edge_ + 2 <= shape_.in[1];
     for (int64_t block = 0; block < blocks_; ++block) {
-      const int64_t channel = block * kPanelWidth, count = std::min(kPanelWidth, shape_.channels - channel);
-      const float* x = tensors.x + (chunk.image * shape_.channels + channel) * shape_.in_plane();
+      const int64_t channel = block * kPanelWidth;
+      float* points = in + tile * in_stride_ + channel;
+      if (blocked_.input && is_inside) {
+        const float* x =
+            tensors.x + (((chunk.image * blocks_ + block) * shape_.in[1] + top) * shape_.in[2] + left) * kPanelWidth;
+        kernels_.to_points(x, shape_.in[2] * kPanelWidth, run.count, points, most_tiles_ * in_stride_, in_stride_);
+        continue;
+      }
       for (int64_t i = 0; i < edge_ + 2; ++i) {
         float* row = staged + i * row_stride;
         if (top + i < 0 || top + i >= shape_.in[1] || begin == end) {
@@ -113,16 +125,28 @@ class WinogradConv {
           continue;
         }
         std::fill(row, row + begin * kPanelWidth, 0.0f);
-        const float* from[kPanelWidth];
-        // Channels that are not there are read from one that is; nobody reads their points.
-        for (int64_t c = 0; c < kPanelWidth; ++c)
-          from[c] = x + std::min(c, count - 1) * shape_.in_plane() + (top + i) * shape_.in[2] + left + begin;
-        columns_(from, end - begin, nullptr, false, row + begin * kPanelWidth);
+        stage(tensors, chunk.image, block, top + i, left + begin, end - begin, row + begin * kPanelWidth);
         std::fill(row + end * kPanelWidth, row + row_stride, 0.0f);
       }
-      kernels_.to_points(staged, row_stride, run.count, in + tile * in_stride_ + channel, most_tiles_ * in_stride_,
-                         in_stride_);
+      kernels_.to_points(staged, row_stride, run.count, points, most_tiles_ * in_stride_, in_stride_);
     }
+  }
+
+  // Columns of a row of the input, sixteen channels side by side.
+  void stage(const ConvTensors& tensors, int64_t image, int64_t block, int64_t row, int64_t column, int64_t count,
+             float* to) const {
+    if (blocked_.input) {
+      const float* x = tensors.x + ((image * blocks_ + block) * shape_.in[1] + row) * shape_.in[2] * kPanelWidth;
+      std::copy_n(x + column * kPanelWidth, count * kPanelWidth, to);
+      return;
+    }
+    const int64_t channel = block * kPanelWidth, channels = std::min(kPanelWidth, shape_.channels - channel);
+    const float* x = tensors.x + (image * shape_.channels + channel) * shape_.in_plane();
+    const float* from[kPanelWidth];
+    // Channels that are not there are read from one that is; nobody reads their points.
+    for (int64_t c = 0; c < kPanelWidth; ++c)
+      from[c] = x + std::min(c, channels - 1) * shape_.in_plane() + row * shape_.in[2] + column;
+    columns_(from, count, nullptr, false, to);
   }
 
   void multiply(const ConvTensors& tensors, const TileChunk& chunk, const float* in, float* out) const {
@@ -150,25 +174,54 @@ class WinogradConv {
              const float* out) const {
     const int64_t columns = run.count * edge_, rows = std::min(edge_, shape_.out[1] - run.row * edge_);
     const int64_t width = std::min(columns, shape_.out[2] - run.column * edge_);
-    float* plain = staged + edge_ * columns * kPanelWidth;
     for (int64_t panel = chunk.first_panel; panel < chunk.last_panel; ++panel) {
-      const int64_t in_chunk = (panel - chunk.first_panel) * kPanelWidth, channel = panel * kPanelWidth;
-      kernels_.to_outputs(out + tile * out_stride_ + in_chunk, most_tiles_ * out_stride_, out_stride_, run.count,
-                          staged, columns * kPanelWidth);
+      const float* points = out + tile * out_stride_ + (panel - chunk.first_panel) * kPanelWidth;
+      if (blocked_.output) {
+        store_blocks(tensors, chunk.image, run, panel, points, staged);
+        continue;
+      }
+      const int64_t channel = panel * kPanelWidth;
+      float* plain = staged + edge_ * columns * kPanelWidth;
+      kernels_.to_outputs(points, most_tiles_ * out_stride_, out_stride_, run.count, nullptr, staged,
+                          columns * kPanelWidth);
       const int64_t to = run.row * edge_ * shape_.out[2] + run.column * edge_;
       for (int64_t i = 0; i < rows; ++i) {
         rows_(staged + i * columns * kPanelWidth, kPanelWidth, columns, plain + i * columns, edge_ * columns);
         for (int64_t c = 0; c < std::min(kPanelWidth, shape_.outputs - channel); ++c) {
-          const Finish how{tensors.bias ? tensors.bias + channel + c : nullptr, 0, tensors.activation};
-          float* y = tensors.y + (chunk.image * shape_.outputs + channel + c) * shape_.out_plane();
-          finish_(plain + (c * edge_ + i) * columns, y + to + i * shape_.out[2], width, how);
+          float* y = tensors.y + (chunk.image * shape_.outputs + channel + c) * shape_.out_plane() + to;
+          finish_(plain + (c * edge_ + i) * columns, y + i * shape_.out[2], width,
+                  tensors.finish(channel + c, y + i * shape_.out[2]));
         }
       }
     }
   }
 
+  // Straight to where the results lie, unless tiles reach beyond them.
+  void store_blocks(const ConvTensors& tensors, int64_t image, const TileRun& run, int64_t panel, const float* points,
+                    float* staged) const {
+    const int64_t columns = run.count * edge_, rows = std::min(edge_, shape_.out[1] - run.row * edge_);
+    const int64_t width = std::min(columns, shape_.out[2] - run.column * edge_);
+    float bias[kPanelWidth] = {};
+    const int64_t channel = panel * kPanelWidth;
+    if (tensors.bias) std::copy_n(tensors.bias + channel, std::min(kPanelWidth, shape_.outputs - channel), bias);
+    const int64_t y_stride = shape_.out[2] * kPanelWidth;
+    float* y = tensors.y +
+               (((image * panels_ + panel) * shape_.out[1] + run.row * edge_) * shape_.out[2] + run.column * edge_) *
+                   kPanelWidth;
+    const bool fits = rows == edge_ && width == columns;
+    const int64_t stride = fits ? y_stride : columns * kPanelWidth;
+    float* to = fits ? y : staged;
+    kernels_.to_outputs(points, most_tiles_ * out_stride_, out_stride_, run.count, tensors.bias ? bias : nullptr, to,
+                        stride);
+    if (fits && tensors.activation.kind == ActivationKind::None && !tensors.addend) return;
+    for (int64_t i = 0; i < rows; ++i)
+      finish_(to + i * stride, y + i * y_stride, width * kPanelWidth,
+              {.activation = tensors.activation, .addend = tensors.addend_at(y + i * y_stride)});
+  }
+
   const ConvShape shape_;
   const FusedActivation activation_;
+  const Blocked blocked_;
   const int64_t edge_, points_;
   const WinogradKernels& kernels_;
   const ToRowsFunction rows_;
@@ -188,9 +241,11 @@ Result<KernelState> bind_conv_winograd(const BindRequest& request) {
   const auto& p = request.params.get<PackedConvParams>();
   if (winograd_outputs(p.layout) == 0)
     return error(Code::Unsupported, "its weights are packed as {}", choice_name(p.layout));
+  TN_RETURN_IF_ERROR(check_addend(request));
   if (count_of(request.outputs[0].dims) == 0) return KernelState{};  // nothing to compute
   TN_ASSIGN_OR_RETURN(const ConvShape shape, ConvShape::of(request.inputs[0].dims, request.outputs[0].dims, p));
-  auto conv = std::make_shared<WinogradConv>(shape, p.activation, p.layout, request.isa);
+  const Blocked blocked{is_blocked(request.input_layouts, 0), is_blocked(request.output_layouts, 0)};
+  auto conv = std::make_shared<WinogradConv>(shape, p.activation, p.layout, blocked, request.isa);
   const int64_t scratch = conv->scratch_bytes(), chunks = conv->chunks();
   return KernelState{std::move(conv), scratch, chunks};
 }

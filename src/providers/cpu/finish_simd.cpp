@@ -53,22 +53,27 @@ ACTIVATION(Silu, hn::Mul(x, math::sigmoid(D(), hn::Mul(c.alpha, x))));
 ACTIVATION(HardSwish, hn::Mul(x, clip(hn::MulAdd(x, number(1.0f / 6), number(0.5f)), number(0.0f), number(1.0f))));
 #undef ACTIVATION
 
-// Less than a vector; `each` is null or has a bias for each.
+// Less than a vector; `each` is null or has a bias for each, and so is `addend`.
 template <class Activation>
 HWY_INLINE void finish_rest(const Constants& constants, const float* in, float* out, int64_t count, const Finish& f,
-                            const float* each) {
+                            const float* each, const float* addend) {
   const D d;
   V x = hn::LoadU(d, in);
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
   // Masked lanes are not touched in memory.
   const auto mask = hn::FirstN(d, static_cast<size_t>(count));
   if (f.bias) x = hn::Add(x, each ? hn::MaskedLoad(mask, d, each) : hn::Set(d, f.bias[0]));
+  if (addend) x = hn::Add(x, hn::MaskedLoad(mask, d, addend));
   hn::BlendedStore(Activation::apply(constants, x), mask, d, out);
 #else
   HWY_ALIGN float rest[16] = {};
   const size_t bytes = static_cast<size_t>(count) * sizeof(float);
   if (each) std::memcpy(rest, each, bytes);
   if (f.bias) x = hn::Add(x, each ? hn::Load(d, rest) : hn::Set(d, f.bias[0]));
+  if (addend) {
+    std::memcpy(rest, addend, bytes);
+    x = hn::Add(x, hn::Load(d, rest));
+  }
   hn::Store(Activation::apply(constants, x), d, rest);
   std::memcpy(out, rest, bytes);
 #endif
@@ -84,9 +89,12 @@ HWY_ATTR void finish(const float* in, float* out, int64_t count, const Finish& f
   for (; i + kLanes <= count; i += kLanes) {
     V x = hn::LoadU(d, in + i);
     if (f.bias) x = hn::Add(x, each ? hn::LoadU(d, f.bias + i) : common);
+    if (f.addend) x = hn::Add(x, hn::LoadU(d, f.addend + i));
     hn::StoreU(Activation::apply(constants, x), d, out + i);
   }
-  if (i < count) finish_rest<Activation>(constants, in + i, out + i, count - i, f, each ? f.bias + i : nullptr);
+  if (i < count)
+    finish_rest<Activation>(constants, in + i, out + i, count - i, f, each ? f.bias + i : nullptr,
+                            f.addend ? f.addend + i : nullptr);
 }
 
 void finish_any(const float* in, float* out, int64_t count, const Finish& f) {

@@ -5,6 +5,7 @@
 #include "base/checked_math.h"
 #include "ops/pooling.h"
 #include "providers/cpu/kernel.h"
+#include "providers/cpu/pool_blocks.h"
 #include "providers/cpu/rows.h"
 
 namespace tenon {
@@ -63,13 +64,23 @@ Status run_global_lp_pool(KernelContext& c) {
 
 std::span<const Variant> global_average_pool_variants() {
   static const auto variants =
-      with_reference(OpId::GlobalAveragePool, {{"planes", run_global_average_pool, bind_global_pool, true}});
+      with_reference(OpId::GlobalAveragePool, {{.name = "blocks",
+                                                .run = run_global_average_pool_blocks,
+                                                .bind = bind_global_pool_blocks,
+                                                .reads_dims = true,
+                                                .layouts = Variant::For::Blocks},
+                                               {"planes", run_global_average_pool, bind_global_pool, true}});
   return variants;
 }
 
 std::span<const Variant> global_max_pool_variants() {
   static const auto variants =
-      with_reference(OpId::GlobalMaxPool, {{"planes", run_global_max_pool, bind_global_pool, true}});
+      with_reference(OpId::GlobalMaxPool, {{.name = "blocks",
+                                            .run = run_global_max_pool_blocks,
+                                            .bind = bind_global_pool_blocks,
+                                            .reads_dims = true,
+                                            .layouts = Variant::For::Blocks},
+                                           {"planes", run_global_max_pool, bind_global_pool, true}});
   return variants;
 }
 

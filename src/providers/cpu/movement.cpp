@@ -9,6 +9,7 @@
 #include "ops/slice.h"
 #include "ops/split.h"
 #include "ops/transpose.h"
+#include "providers/cpu/concat_blocks.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/rows.h"
 #include "providers/cpu/strided_copy.h"
@@ -208,13 +209,21 @@ Status run_gather(KernelContext& c) {
 }  // namespace
 
 std::span<const Variant> movement_variants(OpId op) {
+  if (op == OpId::Concat) {
+    static const auto variants = with_reference(op, {{.name = "blocks",
+                                                      .run = run_concat_blocks,
+                                                      .bind = bind_concat_blocks,
+                                                      .reads_dims = true,
+                                                      .layouts = Variant::For::Blocks},
+                                                     {"copies", run_concat, bind_movement, true}});
+    return variants;
+  }
 #define MOVEMENT(name, run)                                                                  \
   case OpId::name: {                                                                         \
     static const auto variants = with_reference(op, {{"copies", run, bind_movement, true}}); \
     return variants;                                                                         \
   }
   switch (op) {
-    MOVEMENT(Concat, run_concat)
     MOVEMENT(DepthToSpace, run_depth_to_space)
     MOVEMENT(Expand, run_expand)
     MOVEMENT(Gather, run_gather)

@@ -10,15 +10,27 @@ namespace tenon {
 
 namespace {
 
-// Rows of one chunk: whole tiles of every instruction set (14, 6 and 3 rows), and its part of A stays in a
-// second-level cache.
-constexpr int64_t kRowBlock = 84;
+// Rows of one chunk, at most: each weight is read once for all of them, and their part of A stays in a second-level
+// cache.
+constexpr int64_t kMostProductRows = 224;
+// Chunks that let threads end together. A chunk has two panels at least, or four for few rows, whose weights are
+// streams that are read side by side.
+constexpr int64_t kEnoughChunks = 12, kFewRows = 4;
 
-// The columns that one weight makes, cut into blocks of panels.
+// The columns that one weight makes.
 struct Part {
   size_t product = 0;
   int64_t columns = 0, panels = 0;
-  int64_t first_block = 0;  // among the blocks of all parts
+};
+
+// How rows and panels are cut into chunks.
+struct ProductGrid {
+  int64_t row_blocks = 0, rows = 0, panels = 0;  // blocks of rows, rows and panels of a chunk
+  ProductGrid(int64_t all_rows, int64_t all_panels)
+      : row_blocks(ceil_div(all_rows, kMostProductRows)), rows(ceil_div(all_rows, std::max<int64_t>(1, row_blocks))) {
+    const int64_t even = all_panels * row_blocks / kEnoughChunks / 2 * 2;
+    panels = std::clamp<int64_t>(even, all_rows <= kFewRows ? 4 : 2, kPanelBlock);
+  }
 };
 
 struct MatMulState {
@@ -26,10 +38,19 @@ struct MatMulState {
   const TileTable* table = nullptr;
   FinishFunction finish = nullptr;
   std::vector<Part> parts;  // those with results that are wanted
-  int64_t blocks = 0;       // of all parts
+  int64_t panels = 0;       // of all parts
 
-  const Part& part_of(int64_t block) const {
-    return *std::prev(std::ranges::upper_bound(parts, block, {}, &Part::first_block));
+  // Blocks of so many panels.
+  int64_t blocks(int64_t of_panels) const {
+    int64_t count = 0;
+    for (const Part& part : parts) count += ceil_div(part.panels, of_panels);
+    return count;
+  }
+  // The part of a block, which becomes its number in the part.
+  const Part& part_of(int64_t& block, int64_t of_panels) const {
+    const Part* part = parts.data();
+    for (; block >= ceil_div(part->panels, of_panels); ++part) block -= ceil_div(part->panels, of_panels);
+    return *part;
   }
 };
 
@@ -43,12 +64,15 @@ Result<KernelState> bind_packed_matmul(const BindRequest& request) {
   for (size_t i = 0; i < request.outputs.size(); ++i) {
     if (request.outputs[i].dtype == DType::Undefined || p.columns[i] == 0) continue;
     const int64_t panels = ceil_div(p.columns[i], kPanelWidth);
-    state->parts.push_back({i, p.columns[i], panels, state->blocks});
-    state->blocks += ceil_div(panels, kPanelBlock);
+    state->parts.push_back({i, p.columns[i], panels});
+    state->panels += panels;
   }
-  const int64_t rows = row_count(request.inputs[0], p.k), chunks = ceil_div(rows, kRowBlock) * state->blocks;
-  return KernelState{std::move(state), std::min(rows, kRowBlock) * kPanelBlock * kPanelWidth * int64_t{sizeof(float)},
-                     chunks};
+  const int64_t rows = row_count(request.inputs[0], p.k);
+  const ProductGrid grid(rows, state->panels);
+  // Runs with fewer rows may have more chunks, each of two panels or more.
+  const int64_t chunks = std::max<int64_t>(1, grid.row_blocks) * state->blocks(2);
+  return KernelState{std::move(state),
+                     std::min(rows, kMostProductRows) * kPanelBlock * kPanelWidth * int64_t{sizeof(float)}, chunks};
 }
 
 Status run_packed_matmul(KernelContext& c) {
@@ -56,19 +80,20 @@ Status run_packed_matmul(KernelContext& c) {
   const int64_t k = c.params<PackedMatMulParams>().k;
   const float* x = c.in(0).as<float>().data();
   const FusedActivation activation = with_given_bounds(c, state.activation);
-  const int64_t rows = row_count(c.in(0), k), row_blocks = ceil_div(rows, kRowBlock);
+  const int64_t rows = row_count(c.in(0), k);
+  const ProductGrid grid(rows, state.panels);
 
-  c.parallel_for(row_blocks * state.blocks, [&](int64_t chunk) {
-    const int64_t row = chunk % row_blocks * kRowBlock, count = std::min(kRowBlock, rows - row);
-    const Part& part = state.part_of(chunk / row_blocks);
-    const int64_t panel = (chunk / row_blocks - part.first_block) * kPanelBlock;
-    const int64_t panels = std::min(kPanelBlock, part.panels - panel);
+  c.parallel_for(grid.row_blocks * state.blocks(grid.panels), [&](int64_t chunk) {
+    const int64_t row = chunk % grid.row_blocks * grid.rows, count = std::min(grid.rows, rows - row);
+    int64_t block = chunk / grid.row_blocks;
+    const Part& part = state.part_of(block, grid.panels);
+    const int64_t panel = block * grid.panels, panels = std::min(grid.panels, part.panels - panel);
     const int64_t column = panel * kPanelWidth, columns = std::min(panels * kPanelWidth, part.columns - column);
     const size_t weight = packed_weight_input(part.product), bias = packed_bias_input(part.product);
     float *sums = c.scratch<float>(), *y = c.out(part.product).as<float>().data() + row * part.columns + column;
     const float* packed = c.in(weight).as<float>().data() + panel * k * kPanelWidth;
     multiply_panels(*state.table, x + row * k, count, k, packed, panels, sums);
-    const Finish how{c.has(bias) ? c.in(bias).as<float>().data() + column : nullptr, 1, activation};
+    const Finish how{c.has(bias) ? c.in(bias).as<float>().data() + column : nullptr, 1, activation, nullptr};
     for (int64_t i = 0; i < count; ++i)
       state.finish(sums + i * kPanelBlock * kPanelWidth, y + i * part.columns, columns, how);
   });

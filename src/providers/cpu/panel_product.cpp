@@ -22,7 +22,8 @@ void multiply_panels(const TileTable& table, const float* a, int64_t rows, int64
                                 .depth = end - begin,
                                 .c = sums,
                                 .c_stride = kPanelBlock * 16,
-                                .accumulate = block > 0};
+                                .accumulate = block > 0,
+                                .next = end < depth ? packed + end * 16 : packed + panels * depth * 16};
     multiply_tiles(table, TileOrder::RowMajor, operands, rows, panels);
   }
 }

@@ -12,6 +12,7 @@
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/pointwise_simd.h"
 #include "providers/cpu/rows.h"
+#include "providers/cpu/stored_dims.h"
 
 namespace tenon {
 
@@ -23,6 +24,8 @@ constexpr int64_t kTile = 512;
 // many.
 constexpr int64_t kExpressionWork = 1 << 16;
 constexpr int64_t kFunctionWork = 6;
+// Results of so many elements are in no cache when somebody reads them.
+constexpr int64_t kStreamedElements = 1 << 22;
 
 static_assert(kMostPointwiseInputs <= kMostGridOperands);
 
@@ -40,6 +43,7 @@ struct Instruction {
 struct Input {
   LoadFunction load = nullptr;  // null: float32
   int64_t element_bytes = 4;
+  bool is_blocked = false;
 };
 
 struct Output {
@@ -186,17 +190,57 @@ struct Schedule {
 struct PointwiseState {
   std::vector<Instruction> code;
   std::vector<Input> inputs;
-  std::vector<Output> stored;     // after the last instruction, from registers
-  std::optional<size_t> written;  // the output that the last instruction writes itself
+  std::vector<Output> stored;      // after the last instruction, from registers
+  std::optional<size_t> written;   // the output that the last instruction writes itself
+  StoreFunction stream = nullptr;  // of large results in float32
   size_t registers = 0;
-  int64_t work = 0;       // of an element
-  size_t any_output = 0;  // that is wanted; all have one shape
+  int64_t work = 0;        // of an element
+  size_t any_output = 0;   // that is wanted; all have one shape
+  bool in_blocks = false;  // the outputs lie in blocks of channels
   // For the shapes that it was bound with.
   std::vector<std::vector<int64_t>> bound_dims;
   std::optional<Schedule> schedule;
 
+  // Behind the scratch memory: inputs with a number for each channel, in whole blocks.
+  int64_t padded_floats = 0;
+
   int64_t scratch_floats() const { return static_cast<int64_t>(inputs.size() + registers) * kTile; }
+
+  StoredDims stored_dims(Dims dims, bool is_blocked, size_t rank) const {
+    return in_blocks ? StoredDims::in_blocks(dims, is_blocked, rank) : StoredDims(dims);
+  }
+  // For a result and inputs of these dims.
+  Schedule schedule_for(Dims result, std::span<const Dims> logical) const {
+    std::array<StoredDims, kMostPointwiseInputs> in_memory;
+    std::array<Dims, kMostPointwiseInputs> dims;
+    for (size_t i = 0; i < logical.size(); ++i) {
+      in_memory[i] = stored_dims(logical[i], inputs[i].is_blocked, result.size());
+      dims[i] = in_memory[i].dims();
+    }
+    const StoredDims whole = stored_dims(result, true, result.size());
+    return Schedule(code, whole.dims(), std::span(dims).first(logical.size()), work);
+  }
 };
+
+// Whether a step in blocks can be run: what is not in blocks broadcasts along them.
+Status check_blocks(const BindRequest& request, Dims result) {
+  if (result.size() < 3 || result.size() + 1 > kMostGridAxes)
+    return error(Code::Unsupported, "its result has {} axes", result.size());
+  for (size_t i = 0; i < request.outputs.size(); ++i)
+    if (request.outputs[i].dtype != DType::Undefined && !is_blocked(request.output_layouts, i))
+      return error(Code::Unsupported, "only some of its results are in blocks");
+  for (size_t i = 0; i < request.inputs.size(); ++i) {
+    const Dims dims = request.inputs[i].dims;
+    const bool fits =
+        is_blocked(request.input_layouts, i) ? std::ranges::equal(dims, result) : fits_blocks(dims, result.size());
+    if (!fits) return error(Code::Unsupported, "input {} is not in blocks and does not broadcast along them", i);
+  }
+  return {};
+}
+
+bool any_blocked(std::span<const ValueLayout> layouts) {
+  return std::ranges::any_of(layouts, [](const ValueLayout& layout) { return !layout.is_plain(); });
+}
 
 Result<KernelState> bind_pointwise(const BindRequest& request) {
   const auto& p = request.params.get<PointwiseParams>();
@@ -209,8 +253,11 @@ Result<KernelState> bind_pointwise(const BindRequest& request) {
     const auto n = static_cast<size_t>(operand);
     return n < inputs ? n : inputs + registers[n - inputs];
   };
-  for (const TensorView& input : request.inputs)
-    state->inputs.push_back({load_function(input.dtype, request.isa), *storage_bytes(input.dtype, 1)});
+  for (size_t i = 0; i < inputs; ++i) {
+    const DType dtype = request.inputs[i].dtype;
+    state->inputs.push_back(
+        {load_function(dtype, request.isa), *storage_bytes(dtype, 1), is_blocked(request.input_layouts, i)});
+  }
   for (size_t i = 0; i < p.size(); ++i) {
     const PointwiseInstruction from = p.at(i);
     Instruction to{functions_of(from.op, request.isa), pointwise_info(from.op).operands, {}, registers[i], {}};
@@ -237,42 +284,77 @@ Result<KernelState> bind_pointwise(const BindRequest& request) {
     state->bound_dims.emplace_back(input.dims.begin(), input.dims.end());
   }
   const Dims result = request.outputs[state->any_output].dims;
-  if (count_of(result) > 0) state->schedule.emplace(state->code, result, dims, state->work);
-  const int64_t scratch = state->scratch_floats() * static_cast<int64_t>(sizeof(float));
+  state->stream = stream_function(request.isa);
+  state->in_blocks = any_blocked(request.input_layouts) || any_blocked(request.output_layouts);
+  if (state->in_blocks) {
+    TN_RETURN_IF_ERROR(check_blocks(request, result));
+    for (size_t i = 0; i < inputs; ++i) {
+      const auto padding = state->stored_dims(dims[i], state->inputs[i].is_blocked, result.size()).padding();
+      state->padded_floats += padding.images * padding.stored;
+    }
+  }
+  if (count_of(result) > 0) state->schedule = state->schedule_for(result, dims);
+  const int64_t scratch = (state->scratch_floats() + state->padded_floats) * static_cast<int64_t>(sizeof(float));
   return KernelState{std::move(state), scratch};
 }
 
-// The first element in all the others. Copies twice as much each time, so that it is vectors that move.
-void spread_first(float* elements, int64_t count) {
-  for (int64_t done = 1; done < count; done *= 2)
+// The first elements, again and again, up to `count`. Copies twice as much each time, so that it is vectors that move.
+void repeat_first(float* elements, int64_t first, int64_t count) {
+  for (int64_t done = first; done < count; done *= 2)
     std::memcpy(elements + done, elements, static_cast<size_t>(std::min(done, count - done)) * sizeof(float));
 }
+void spread_first(float* elements, int64_t count) { repeat_first(elements, 1, count); }
 
 class Run {
  public:
   Run(KernelContext& c, const PointwiseState& state, const Schedule& schedule)
-      : c_(c), state_(state), tiling_(schedule.tiling), schedule_(schedule) {}
+      : c_(c), state_(state), tiling_(schedule.tiling), schedule_(schedule), streams_(may_stream()) {}
 
   void chunk(int64_t number) {
     float* const scratch = c_.scratch<float>();
+    const Data data = find_data(scratch + state_.scratch_floats());
     Elements elements{};
     for (size_t i = 0; i < schedule_.inputs; ++i)
       if (schedule_.operands[i].kind == Operand::Kind::Number)
-        elements[i] = number_everywhere(i, scratch + static_cast<int64_t>(i) * kTile);
+        elements[i] = number_everywhere(i, data, scratch + static_cast<int64_t>(i) * kTile);
     const int64_t first = number * tiling_.tiles_per_chunk;
     const int64_t end = std::min(tiling_.tiles, first + tiling_.tiles_per_chunk);
-    for (int64_t t = first; t < end; ++t) run_tile(tile_at(tiling_, t), scratch, elements);
+    for (int64_t t = first; t < end; ++t) run_tile(tile_at(tiling_, t), data, scratch, elements);
+    if (streams_) finish_streams();
   }
 
  private:
   // Where the elements of each input are for a tile. Inputs that are one number keep their place for the whole chunk.
   using Elements = std::array<const float*, kMostPointwiseInputs>;
+  // Where each input begins.
+  using Data = std::array<const std::byte*, kMostPointwiseInputs>;
 
-  void run_tile(const Tile& tile, float* scratch, Elements& elements) const {
+  Data find_data(float* padded) const {
+    Data data{};
+    for (size_t i = 0; i < schedule_.inputs; ++i) {
+      data[i] = static_cast<const std::byte*>(c_.in(i).data);
+      if (state_.padded_floats == 0) continue;
+      const Dims result = c_.out(state_.any_output).dims;
+      const auto padding = state_.stored_dims(c_.in(i).dims, state_.inputs[i].is_blocked, result.size()).padding();
+      if (padding.images == 0) continue;
+      float* const first = padded;
+      data[i] = reinterpret_cast<const std::byte*>(first);
+      const int64_t bytes = state_.inputs[i].element_bytes;
+      for (int64_t image = 0; image < padding.images; ++image, padded += padding.stored) {
+        const auto* from = static_cast<const std::byte*>(c_.in(i).data) + image * padding.channels * bytes;
+        auto* to = reinterpret_cast<std::byte*>(first) + image * padding.stored * bytes;
+        std::memset(to, 0, static_cast<size_t>(padding.stored * bytes));
+        std::memcpy(to, from, static_cast<size_t>(padding.channels * bytes));
+      }
+    }
+    return data;
+  }
+
+  void run_tile(const Tile& tile, const Data& data, float* scratch, Elements& elements) const {
     const size_t inputs = schedule_.inputs;
     for (size_t i = 0; i < inputs; ++i)
       if (schedule_.operands[i].kind != Operand::Kind::Number)
-        elements[i] = prepare(i, tile, scratch + static_cast<int64_t>(i) * kTile);
+        elements[i] = prepare(i, data, tile, scratch + static_cast<int64_t>(i) * kTile);
     float* const registers = scratch + static_cast<int64_t>(inputs) * kTile;
     const int64_t count = tile.count(), position = tile.first_row * tiling_.grid.row + tile.first_column;
     for (size_t i = 0; i < state_.code.size(); ++i) {
@@ -283,10 +365,13 @@ class Run {
         at[k] = place < inputs ? elements[place] : registers + static_cast<int64_t>(place - inputs) * kTile;
       }
       float* out = registers + static_cast<int64_t>(instruction.result) * kTile;
-      if (state_.written && i + 1 == state_.code.size())
+      if (state_.written && !streams_ && i + 1 == state_.code.size())
         out = static_cast<float*>(c_.out(*state_.written).data) + position;
       instruction.functions[static_cast<size_t>(schedule_.forms[i])](at.data(), out, count, instruction.numbers.data());
     }
+    if (streams_)
+      state_.stream(registers + static_cast<int64_t>(state_.code.back().result) * kTile,
+                    static_cast<float*>(c_.out(*state_.written).data) + position, count);
     for (const Output& o : state_.stored) {
       const float* from = registers + static_cast<int64_t>(o.result) * kTile;
       auto* to = static_cast<std::byte*>(c_.out(o.output).data) + position * o.element_bytes;
@@ -298,9 +383,9 @@ class Run {
   }
 
   // Elements of an input as float32.
-  void load(size_t i, int64_t offset, int64_t count, float* to) const {
+  void load(size_t i, const Data& data, int64_t offset, int64_t count, float* to) const {
     const Input& input = state_.inputs[i];
-    const auto* from = static_cast<const std::byte*>(c_.in(i).data) + offset * input.element_bytes;
+    const std::byte* from = data[i] + offset * input.element_bytes;
     if (input.load)
       input.load(from, to, count);
     else
@@ -309,52 +394,65 @@ class Run {
 
   // An input of one element: where it is, or in own memory. One that is also needed in every lane fills the memory; its
   // first element is the number then.
-  const float* number_everywhere(size_t i, float* own) const {
+  const float* number_everywhere(size_t i, const Data& data, float* own) const {
     const bool is_spread = schedule_.operands[i].is_spread;
-    if (!state_.inputs[i].load && !is_spread) return static_cast<const float*>(c_.in(i).data);
-    load(i, 0, 1, own);
+    if (!state_.inputs[i].load && !is_spread) return reinterpret_cast<const float*>(data[i]);
+    load(i, data, 0, 1, own);
     if (is_spread) spread_first(own, kTile);
     return own;
   }
 
   // The elements of an input for a tile: where they are, or in memory of the tile's own.
-  const float* prepare(size_t i, const Tile& tile, float* own) const {
+  const float* prepare(size_t i, const Data& data, const Tile& tile, float* own) const {
     const Operand& operand = schedule_.operands[i];
     const Input& input = state_.inputs[i];
-    const auto* data = static_cast<const std::byte*>(c_.in(i).data);
     if (operand.kind == Operand::Kind::Dense) {
       const int64_t offset = tile.first_row * tiling_.grid.row + tile.first_column;
-      if (!input.load) return reinterpret_cast<const float*>(data) + offset;
-      load(i, offset, tile.count(), own);
+      if (!input.load) return reinterpret_cast<const float*>(data[i]) + offset;
+      load(i, data, offset, tile.count(), own);
       return own;
     }
     if (operand.is_number_in_tile) {
       const int64_t offset = RowCursor(tiling_.grid, i, tile.first_row).offset();
-      if (!input.load && !operand.is_spread) return reinterpret_cast<const float*>(data) + offset;
-      load(i, offset, 1, own);
+      if (!input.load && !operand.is_spread) return reinterpret_cast<const float*>(data[i]) + offset;
+      load(i, data, offset, 1, own);
       if (operand.is_spread) spread_first(own, tile.count());
       return own;
     }
     RowCursor cursor(tiling_.grid, i, tile.first_row);
-    const bool repeats = tiling_.grid.repeats_in_row(i);
-    if (tile.rows == 1 && !repeats && !input.load)
-      return reinterpret_cast<const float*>(data) + cursor.offset() + tile.first_column;
-    float* to = own;
-    for (int64_t r = 0; r < tile.rows; ++r, cursor.next(), to += tile.columns) {
-      if (repeats) {
-        load(i, cursor.offset(), 1, to);
-        spread_first(to, tile.columns);
-      } else {
-        load(i, cursor.offset() + tile.first_column, tile.columns, to);
-      }
-    }
+    if (tile.rows == 1 && !tiling_.grid.repeats_in_row(i) && !input.load)
+      return reinterpret_cast<const float*>(data[i]) + cursor.offset() + tile.first_column;
+    gather_rows(i, data, tile, cursor, own);
     return own;
+  }
+
+  // Several rows at once where they are the same elements.
+  void gather_rows(size_t i, const Data& data, const Tile& tile, RowCursor& cursor, float* to) const {
+    const bool repeats = tiling_.grid.repeats_in_row(i);
+    for (int64_t row = 0; row < tile.rows;) {
+      const int64_t offset = cursor.offset();
+      int64_t same = 0;
+      for (; row < tile.rows && cursor.offset() == offset; ++row, ++same) cursor.next();
+      const int64_t first = repeats ? 1 : tile.columns;
+      load(i, data, repeats ? offset : offset + tile.first_column, first, to);
+      repeat_first(to, first, same * tile.columns);
+      to += same * tile.columns;
+    }
+  }
+
+  // Tiles begin at whole cache lines where they are parts of rows.
+  bool may_stream() const {
+    if (!state_.written || tiling_.grid.rows * tiling_.grid.row < kStreamedElements) return false;
+    const auto place = reinterpret_cast<uintptr_t>(c_.out(*state_.written).data);
+    const bool is_whole = tiling_.grid.rows == 1 || tiling_.grid.row % 16 == 0;
+    return place % 64 == 0 && is_whole && tiling_.rows_per_tile == 1;
   }
 
   KernelContext& c_;
   const PointwiseState& state_;
   const Tiling& tiling_;
   const Schedule& schedule_;
+  const bool streams_;
 };
 
 void run_chunks(KernelContext& c, const PointwiseState& state, const Schedule& schedule) {
@@ -378,14 +476,15 @@ Status run_pointwise(KernelContext& c) {
   }
   std::array<Dims, kMostPointwiseInputs> dims;
   for (size_t i = 0; i < c.input_count(); ++i) dims[i] = c.in(i).dims;
-  run_chunks(c, state, Schedule(state.code, result, std::span(dims).first(c.input_count()), state.work));
+  run_chunks(c, state, state.schedule_for(result, std::span(dims).first(c.input_count())));
   return {};
 }
 
 }  // namespace
 
 std::span<const Variant> pointwise_variants() {
-  static const auto variants = with_reference(OpId::Pointwise, {{"tiles", run_pointwise, bind_pointwise, true}});
+  static const auto variants =
+      with_reference(OpId::Pointwise, {{"tiles", run_pointwise, bind_pointwise, true, Variant::For::Both}});
   return variants;
 }
 

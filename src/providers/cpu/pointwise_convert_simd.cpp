@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "providers/cpu/pointwise_convert_simd.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 HWY_BEFORE_NAMESPACE();
@@ -159,6 +160,15 @@ void round_all(const float* const* operands, float* out, int64_t count, const fl
   std::memcpy(out + i, wide, rest_of(count - i) * sizeof(float));
 }
 
+void stream_all(const float* from, void* to, int64_t count) {
+  auto* y = static_cast<float*>(to);
+  int64_t i = 0;
+  for (; i + kVector <= count; i += kVector) hn::Stream(hn::LoadU(D(), from + i), D(), y + i);
+  std::memcpy(y + i, from + i, rest_of(count - i) * sizeof(float));
+}
+
+StoreFunction pick_stream() { return stream_all; }
+
 PointwiseFunction pick_rounding(DType dtype) {
   return dtype == DType::Float16 ? round_all<HalfFloats> : round_all<BFloats>;
 }
@@ -175,6 +185,7 @@ namespace pointwise_convert {
 HWY_EXPORT(pick_load);
 HWY_EXPORT(pick_store);
 HWY_EXPORT(pick_rounding);
+HWY_EXPORT(pick_stream);
 }  // namespace pointwise_convert
 LoadFunction load_function(DType dtype, Isa isa) {
   using namespace pointwise_convert;
@@ -184,6 +195,11 @@ StoreFunction store_function(DType dtype, Isa isa) {
   using namespace pointwise_convert;
   return TENON_DISPATCH(pick_store, isa)(dtype);
 }
+StoreFunction stream_function(Isa isa) {
+  using namespace pointwise_convert;
+  return TENON_DISPATCH(pick_stream, isa)();
+}
+void finish_streams() { hwy::FlushStream(); }
 PointwiseFunction rounding_tile(DType dtype, Isa isa) {
   using namespace pointwise_convert;
   return TENON_DISPATCH(pick_rounding, isa)(dtype);

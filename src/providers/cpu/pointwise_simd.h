@@ -27,5 +27,9 @@ using LoadFunction = void (*)(const void* from, float* to, int64_t count);
 using StoreFunction = void (*)(const float* from, void* to, int64_t count);
 LoadFunction load_function(DType dtype, Isa isa);
 StoreFunction store_function(DType dtype, Isa isa);
+// Float32 past the caches, to places that are aligned to 64 bytes: what is too large for them would only push out the
+// rest. Others may read the elements after finish_streams().
+StoreFunction stream_function(Isa isa);
+void finish_streams();
 
 }  // namespace tenon

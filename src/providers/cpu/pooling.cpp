@@ -9,7 +9,7 @@
 #include "base/checked_math.h"
 #include "providers/cpu/gather.h"
 #include "providers/cpu/kernel.h"
-#include "providers/cpu/pool_shape.h"
+#include "providers/cpu/pool_blocks.h"
 #include "providers/cpu/rows.h"
 
 namespace tenon {
@@ -201,13 +201,19 @@ Status run_pool(KernelContext& c) {
 }  // namespace
 
 std::span<const Variant> max_pool_variants() {
-  static const auto variants =
-      with_reference(OpId::MaxPool, {{"rows", run_pool, bind_max_pool}, {"places", run_pool_places, bind_pool_places}});
+  static const auto variants = with_reference(
+      OpId::MaxPool,
+      {{.name = "blocks", .run = run_pool_blocks, .bind = bind_max_pool_blocks, .layouts = Variant::For::Blocks},
+       {"rows", run_pool, bind_max_pool},
+       {"places", run_pool_places, bind_pool_places}});
   return variants;
 }
 
 std::span<const Variant> average_pool_variants() {
-  static const auto variants = with_reference(OpId::AveragePool, {{"rows", run_pool, bind_average_pool}});
+  static const auto variants = with_reference(
+      OpId::AveragePool,
+      {{.name = "blocks", .run = run_pool_blocks, .bind = bind_average_pool_blocks, .layouts = Variant::For::Blocks},
+       {"rows", run_pool, bind_average_pool}});
   return variants;
 }
 

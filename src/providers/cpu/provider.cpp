@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "providers/cpu/rows.h"
 
 namespace tenon {
@@ -21,17 +23,21 @@ namespace {
 
 // A family for an op as ONNX has it.
 KernelFamily whole_op(OpId op, std::span<const Variant> variants) {
-  return {.name = fmt::format("cpu/{}", op_def(op).name), .variants = variants, .one_element_per_byte = true};
+  return {
+      .name = fmt::format("cpu/{}", op_def(op).name),
+      .variants = variants,
+      .takes_blocked = std::ranges::any_of(variants, [](const Variant& v) { return v.layouts != Variant::For::Plain; }),
+      .one_element_per_byte = true};
 }
 
 std::vector<KernelFamily> make_families() {
   std::vector<KernelFamily> families = {
       {.name = "cpu/PackPanels", .variants = pack_panels_variants(), .watches_inputs = true, .exact = true},
       {.name = "cpu/PackedMatMul", .variants = packed_matmul_variants()},
-      {.name = "cpu/PackedConv", .variants = packed_conv_variants()},
+      {.name = "cpu/PackedConv", .variants = packed_conv_variants(), .takes_blocked = true},
       {.name = "cpu/PackedConvTranspose", .variants = packed_conv_transpose_variants()},
-      {.name = "cpu/Pointwise", .variants = pointwise_variants()},
-      {.name = "cpu/Reorder", .variants = reorder_variants(), .takes_blocked = true},
+      {.name = "cpu/Pointwise", .variants = pointwise_variants(), .takes_blocked = true},
+      {.name = "cpu/Reorder", .variants = reorder_variants(), .takes_blocked = true, .takes_borders = true},
       whole_op(OpId::ArgMax, arg_max_variants()),
       whole_op(OpId::ArgMin, arg_min_variants()),
       whole_op(OpId::AveragePool, average_pool_variants()),

@@ -33,18 +33,19 @@ struct AxisTable {
 
 struct ResizeShape {
   int64_t planes = 1, taps = 1;
+  int64_t lanes = 1;  // neighbours that move together: the channels of a block
   std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1};
   size_t first = 0;    // of these axes among those of the tensor, or
   size_t missing = 0;  // axes in front that the tensor does not have
 
   int64_t rows() const { return planes * out[0] * out[1]; }
-  int64_t rows_per_chunk() const { return std::max<int64_t>(1, kResizedElements / out[2]); }
+  int64_t rows_per_chunk() const { return std::max<int64_t>(1, kResizedElements / (out[2] * lanes)); }
   int64_t chunks() const { return ceil_div(rows(), rows_per_chunk()); }
   int64_t table_floats() const { return 2 * taps * (padded(out[0]) + padded(out[1]) + padded(out[2])); }
-  int64_t scratch_floats() const { return table_floats() + padded(in[2]); }
+  int64_t scratch_floats() const { return table_floats() + padded(in[2] * lanes); }
   // The input row of one plane at these positions.
   const float* row(const float* x, int64_t plane, int64_t z, int64_t y) const {
-    return x + ((plane * in[0] + z) * in[1] + y) * in[2];
+    return x + ((plane * in[0] + z) * in[1] + y) * in[2] * lanes;
   }
 };
 
@@ -62,20 +63,24 @@ Result<KernelState> bind_resize(const BindRequest& request, int64_t taps) {
   if (x.empty() || count_of(y) == 0) return error(Code::Unsupported, "it has no elements or no axes");
   if (x.size() > kMostResizeAxes)
     return error(Code::Unsupported, "it has {} axes; this kernel takes at most {}", x.size(), kMostResizeAxes);
-  ResizeShape shape{.taps = taps};
-  shape.first = x.size() > 3 ? x.size() - 3 : 0;
-  shape.missing = x.size() < 3 ? 3 - x.size() : 0;
+  const bool blocked = is_blocked(request.output_layouts, 0);
+  if (blocked != is_blocked(request.input_layouts, 0))
+    return error(Code::Unsupported, "only one of its input and result is in blocks");
+  if (blocked && x.size() > 5) return error(Code::Unsupported, "it has {} axes; blocks have at most 5", x.size());
+  ResizeShape shape{.taps = taps, .lanes = blocked ? kLanes : 1};
+  shape.first = blocked ? 2 : x.size() > 3 ? x.size() - 3 : 0;
+  shape.missing = 3 - (x.size() - shape.first);
   for (size_t i = 0; i < x.size(); ++i) {
     if (i < shape.first) {
       if (x[i] != y[i]) return error(Code::Unsupported, "it resizes axis {}; this kernel takes the last three", i);
-      shape.planes *= x[i];
+      shape.planes *= blocked && i == 1 ? ceil_div(x[i], kLanes) : x[i];
     } else {
       shape.in[i - shape.first + shape.missing] = x[i];
       shape.out[i - shape.first + shape.missing] = y[i];
     }
   }
   for (const int64_t extent : {shape.in[0], shape.in[1], shape.in[2], shape.out[0], shape.out[1], shape.out[2]})
-    if (extent > kMostTable / 8)
+    if (!blocked && extent > kMostTable / 8)
       return error(Code::Unsupported, "an axis has {} elements; this kernel takes at most {}", extent, kMostTable / 8);
   auto state = std::make_shared<ResizeState>(shape, &resample_functions(request.isa), interleave_function(request.isa));
   return KernelState{std::move(state), shape.scratch_floats() * int64_t{sizeof(float)}, shape.chunks()};
@@ -151,6 +156,22 @@ Result<bool> fill_tables(KernelContext& c, const ResizeShape& shape, AxisTables&
   return std::ranges::all_of(axes.first(shape.first), [](const AxisResize& a) { return is_unchanged({a}); });
 }
 
+// The same along a row whose columns are 16 channels each.
+void sample_blocks(const ResizeState& state, const AxisTable& width, const float* from, float* y) {
+  const ResizeShape& s = state.shape;
+  for (int64_t i = 0; i < s.out[2]; ++i, y += s.lanes) {
+    std::array<const float*, kMostTaps> columns;
+    std::array<float, kMostTaps> weights;
+    size_t count = 0;
+    for (int64_t at = i; at < s.taps * width.stride; at += width.stride) {
+      if (width.weights[at] == 0) continue;
+      weights[count] = width.weights[at];
+      columns[count++] = from + width.index[at] * s.lanes;
+    }
+    state.functions->blend(columns.data(), weights.data(), static_cast<int64_t>(count), s.lanes, y);
+  }
+}
+
 // One row between those of the input.
 void interpolate_row(const ResizeState& state, const AxisTables& tables, const float* x, int64_t row, float* buffer,
                      float* y) {
@@ -168,10 +189,19 @@ void interpolate_row(const ResizeState& state, const AxisTables& tables, const f
       rows[count++] = s.row(x, plane, depth.index[from_z], height.index[from_y]);
     }
   const bool as_it_is = count == 1 && weights[0] == 1;
-  if (width.unchanged)
-    return state.functions->blend(rows.data(), weights.data(), static_cast<int64_t>(count), s.out[2], y);
-  if (!as_it_is) state.functions->blend(rows.data(), weights.data(), static_cast<int64_t>(count), s.in[2], buffer);
+  const auto blend = [&](int64_t columns, float* to) {
+    state.functions->blend(rows.data(), weights.data(), static_cast<int64_t>(count), columns * s.lanes, to);
+  };
+  if (width.unchanged) return blend(s.out[2], y);
+  if (!as_it_is) blend(s.in[2], buffer);
+  if (s.lanes > 1) return sample_blocks(state, width, as_it_is ? rows[0] : buffer, y);
   state.functions->sample(as_it_is ? rows[0] : buffer, width.index, width.weights, s.taps, width.stride, s.out[2], y);
+}
+
+// A resize of other axes than the last three, which its extents do not show.
+Status run_elsewhere(KernelContext& c, const ResizeShape& shape) {
+  if (shape.lanes == 1) return reference_function(OpId::Resize)(c);
+  return error(Code::Unsupported, "Resize changes the batch or the channels by a scale that keeps their number");
 }
 
 Status run_interpolation(KernelContext& c) {
@@ -179,7 +209,7 @@ Status run_interpolation(KernelContext& c) {
   const ResizeShape& s = state.shape;
   AxisTables tables;
   TN_ASSIGN_OR_RETURN(const bool fits, fill_tables(c, s, tables));
-  if (!fits) return reference_function(OpId::Resize)(c);
+  if (!fits) return run_elsewhere(c, s);
   const float* x = c.in(0).as<float>().data();
   float* y = c.out(0).as<float>().data();
   c.parallel_for(s.chunks(), [&](int64_t chunk) {
@@ -187,7 +217,7 @@ Status run_interpolation(KernelContext& c) {
     // Behind the tables, which only the calling thread's memory has.
     float* buffer = c.scratch<float>() + s.table_floats();
     for (int64_t row = chunk * s.rows_per_chunk(); row < last; ++row)
-      interpolate_row(state, tables, x, row, buffer, y + row * s.out[2]);
+      interpolate_row(state, tables, x, row, buffer, y + row * s.out[2] * s.lanes);
   });
   return {};
 }
@@ -204,7 +234,10 @@ int64_t repetitions(const ResizeShape& shape, const AxisTable& width) {
 void pick_row(const ResizeState& state, const AxisTable& width, int64_t times, const float* from, float* to) {
   const ResizeShape& s = state.shape;
   if (times == 1) {
-    std::copy_n(from, s.out[2], to);
+    std::copy_n(from, s.out[2] * s.lanes, to);
+  } else if (s.lanes > 1) {
+    for (int64_t i = 0; i < s.out[2]; ++i)
+      std::memcpy(to + i * s.lanes, from + width.index[i] * s.lanes, static_cast<size_t>(s.lanes) * sizeof(float));
   } else if (times > 1) {
     state.interleave({.from = from, .from_stride = 0, .rows = times, .count = s.in[2], .to = to, .step = times});
   } else {
@@ -217,7 +250,7 @@ Status run_nearest(KernelContext& c) {
   const ResizeShape& s = state.shape;
   AxisTables tables;
   TN_ASSIGN_OR_RETURN(const bool fits, fill_tables(c, s, tables));
-  if (!fits) return reference_function(OpId::Resize)(c);
+  if (!fits) return run_elsewhere(c, s);
   // Elements of 4 bytes, whatever they are.
   const auto* x = static_cast<const float*>(static_cast<const void*>(c.in(0).data));
   auto* y = static_cast<float*>(static_cast<void*>(c.out(0).data));
@@ -229,10 +262,11 @@ Status run_nearest(KernelContext& c) {
       const int64_t slice = row / s.out[1];
       const float* from =
           s.row(x, slice / s.out[0], tables[0].index[slice % s.out[0]], tables[1].index[row % s.out[1]]);
-      float* to = y + row * s.out[2];
+      const int64_t length = s.out[2] * s.lanes;
+      float* to = y + row * length;
       // Rows are repeated as columns are.
       if (from == before)
-        std::copy_n(to - s.out[2], s.out[2], to);
+        std::copy_n(to - length, length, to);
       else
         pick_row(state, tables[2], times, from, to);
       before = from;
@@ -245,7 +279,9 @@ Status run_nearest(KernelContext& c) {
 
 std::span<const Variant> resize_variants() {
   static const auto variants = with_reference(
-      OpId::Resize, {{"nearest", run_nearest, bind_nearest}, {"interpolation", run_interpolation, bind_interpolation}});
+      OpId::Resize,
+      {{.name = "nearest", .run = run_nearest, .bind = bind_nearest, .layouts = Variant::For::Both},
+       {.name = "interpolation", .run = run_interpolation, .bind = bind_interpolation, .layouts = Variant::For::Both}});
   return variants;
 }
 

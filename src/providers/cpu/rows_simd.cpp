@@ -50,17 +50,20 @@ struct Smallest {
   static HWY_INLINE V join(V a, V b) { return hn::IfThenElse(hn::Or(hn::Lt(a, b), hn::Not(hn::Eq(a, a))), a, b); }
 };
 
-// Lanes together, in pairs.
+// Lanes together: each with the one half a vector away, then a quarter, and so on.
 template <class How>
 HWY_INLINE float across(V v) {
-  HWY_ALIGN float lanes[kVector];
-  hn::Store(v, D(), lanes);
-  for (int64_t half = kVector / 2; half > 0; half /= 2)
-    for (int64_t i = 0; i < half; ++i) {
-      const V joined = How::join(number(lanes[i]), number(lanes[i + half]));
-      lanes[i] = hn::GetLane(joined);
-    }
-  return lanes[0];
+#if HWY_TARGET == HWY_AVX3
+  v = How::join(v, hn::ConcatUpperUpper(D(), v, v));
+#endif
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  v = How::join(v, hn::SwapAdjacentBlocks(v));
+#endif
+#if HWY_TARGET != HWY_SCALAR
+  v = How::join(v, hn::Shuffle1032(v));
+  v = How::join(v, hn::Shuffle2301(v));
+#endif
+  return hn::GetLane(v);
 }
 
 // Lanes past the count hold what changes nothing.

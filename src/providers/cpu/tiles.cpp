@@ -21,6 +21,12 @@ void multiply_tiles(const TileTable& table, TileOrder order, const TileOperands&
       tile.a += order == TileOrder::RowMajor ? row * operands.a_stride : row;
       tile.b += panel * operands.b_panel_stride;
       tile.c += row * operands.c_stride + panel * 16;
+      // The panels after these, one with each tile of rows; after the last ones, what comes next.
+      const int64_t after = panel_end + r;
+      tile.next = r >= panel_end - panel ? nullptr
+                  : after < panels       ? operands.b + after * operands.b_panel_stride
+                  : operands.next        ? operands.next + (after - panels) * operands.b_panel_stride
+                                         : nullptr;
       table.function[static_cast<int>(order)][row_end - row][panel_end - panel](tile);
     }
   }

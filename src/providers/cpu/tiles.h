@@ -30,6 +30,9 @@ struct TileOperands {
   float* c = nullptr;
   int64_t c_stride = 0;
   bool accumulate = false;  // add to what c holds
+  // What will be multiplied next: as many steps of a panel as this product has, or null. It is fetched into a cache
+  // meanwhile.
+  const float* next = nullptr;
 };
 
 using TileFunction = void (*)(const TileOperands&);

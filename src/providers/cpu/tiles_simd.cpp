@@ -51,8 +51,15 @@ HWY_ATTR void multiply_tile(const TileOperands& o) {
 #pragma GCC unroll 16
     for (int j = 0; j < kColumns; ++j)
       sums[i][j] = o.accumulate ? hn::LoadU(d, c + i * o.c_stride + j * kLanes) : hn::Zero(d);
+  const float* next = o.next ? o.next : o.b;
+  const int64_t next_step = o.next ? 16 : 0;
 #pragma GCC unroll 1
   for (int64_t k = 0; k < o.depth; ++k) {
+    // To the second-level cache: the first one is full of what is multiplied now.
+    if constexpr (Order == TileOrder::RowMajor) {
+      __builtin_prefetch(next, 0, 2);
+      next += next_step;
+    }
     if constexpr (Order == TileOrder::DepthMajorByOffsets) b = o.b + offsets[k];
     if constexpr (Rows < kColumns) {
       V left[Rows];

@@ -81,8 +81,8 @@ HWY_ATTR void to_points(const float* from, int64_t row_stride, int64_t tiles, fl
 }
 
 template <int Outputs>
-HWY_ATTR void to_outputs(const float* from, int64_t point_stride, int64_t tile_stride, int64_t tiles, float* to,
-                         int64_t row_stride) {
+HWY_ATTR void to_outputs(const float* from, int64_t point_stride, int64_t tile_stride, int64_t tiles, const float* bias,
+                         float* to, int64_t row_stride) {
   constexpr int kEdge = Outputs + 2;
   const D d;
   HWY_ALIGN float half[kEdge][Outputs][kLanes];  // [point column][output row]
@@ -90,6 +90,7 @@ HWY_ATTR void to_outputs(const float* from, int64_t point_stride, int64_t tile_s
     for (int lane = 0; lane < 16; lane += kLanes) {
       const float* x = from + tile * tile_stride + lane;
       float* y = to + tile * Outputs * 16 + lane;
+      const V term = bias ? hn::LoadU(d, bias + lane) : hn::Zero(d);
       for (int column = 0; column < kEdge; ++column) {
         V points[kEdge], outputs[Outputs];
 #pragma GCC unroll 6
@@ -104,7 +105,8 @@ HWY_ATTR void to_outputs(const float* from, int64_t point_stride, int64_t tile_s
         for (int i = 0; i < kEdge; ++i) points[i] = hn::Load(d, half[i][row]);
         output_axis(points, outputs);
 #pragma GCC unroll 4
-        for (int i = 0; i < Outputs; ++i) hn::StoreU(outputs[i], d, y + row * row_stride + i * 16);
+        for (int i = 0; i < Outputs; ++i)
+          hn::StoreU(bias ? hn::Add(outputs[i], term) : outputs[i], d, y + row * row_stride + i * 16);
       }
     }
 }

@@ -140,7 +140,7 @@ Result<Doubles> unpacked_weights(KernelContext& c, int64_t depth) {
   return w;
 }
 
-// Of a packed result: the bias of each channel, or zero.
+// Of a packed result: the bias of each channel or zero, and the addend.
 Result<Doubles> packed_bias(KernelContext& c, int64_t channels) {
   const TensorView& out = c.out(0);
   TN_ASSIGN_OR_RETURN(Doubles y, Doubles::filled(out.size(), 0.0, c.budget()));
@@ -148,6 +148,8 @@ Result<Doubles> packed_bias(KernelContext& c, int64_t channels) {
   if (c.has(2))
     for_each_index(out.size(),
                    [&](int64_t i) { y[i] = c.in(2).as<float>()[static_cast<size_t>(i / plane % channels)]; });
+  if (c.has(kPackedAddend))
+    for_each_index(out.size(), [&](int64_t i) { y[i] += c.in(kPackedAddend).as<float>()[static_cast<size_t>(i)]; });
   return y;
 }
 

@@ -39,7 +39,8 @@ void emit_kernel(Patch& patch, const Claim& claim, OpId op, Params params, Value
   // The kernel stands for all claimed nodes, and so does its name.
   patch.set_name(claimed_names(patch.graph(), claim.nodes));
   // Absent inputs at the end go.
-  const std::vector<ValueId> inputs{claim.x, weight, claim.bias, claim.least, claim.greatest};
+  std::vector<ValueId> inputs{claim.x, weight, claim.bias, claim.least, claim.greatest};
+  if (claim.addend != kNone) inputs.push_back(claim.addend);
   patch.redefine(claim.result, patch.op(op, inputs, std::move(params)));
 }
 

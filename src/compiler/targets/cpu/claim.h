@@ -20,6 +20,8 @@ struct Claim {
   int channel_from_end = 1;             // the axis of the channels, counted from the end; 1 is the last
   std::optional<size_t> rank;           // of the result
   ValueId scale = kNone, bias = kNone;  // [outputs], or kNone
+  ValueId addend = kNone;               // of the shape of the result
+  bool takes_addend = false;            // the kernel adds a tensor before the activation
   FusedActivation activation;
   ValueId least = kNone, greatest = kNone;  // bounds of a clip that weights hold, or kNone
 };

@@ -18,7 +18,7 @@ PackedLayout layout_of(const std::vector<int64_t>& w, const ConvParams& p) {
   const bool is_small = w.size() == 4 && w[2] == 3 && w[3] == 3 && p.group == 1;
   if (!is_small || !steps_by_one(p.window.strides) || !steps_by_one(p.window.dilations)) return PackedLayout::Panels;
   // With few channels, going to the points of tiles and back costs more than the products there save.
-  constexpr int64_t kFewestChannels = 32;
+  constexpr int64_t kFewestChannels = 16;
   // The packed weights grow by 4 or 16/9; what caches cannot hold costs more to read than it saves.
   constexpr int64_t kMost4 = int64_t{16} << 20, kMost2 = int64_t{32} << 20;
   if (w[0] < kFewestChannels || w[1] < kFewestChannels) return PackedLayout::Panels;
@@ -47,6 +47,7 @@ Attempt match_convolution(Graph& graph, NodeId root) {
   claim.rank = shape->size();
   claim.channel_from_end = static_cast<int>(shape->size()) - 1;
   claim.outputs = params.output_channels;
+  claim.takes_addend = true;
 
   extend_claim(*patch, claim);
   params.activation = claim.activation;

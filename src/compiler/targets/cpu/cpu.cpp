@@ -1,7 +1,9 @@
 #include "compiler/late_dims.h"
 #include "compiler/lower.h"
+#include "compiler/targets/cpu/assign_layouts.h"
 #include "compiler/targets/cpu/claim.h"
 #include "compiler/targets/targets.h"
+#include "passes/optimize/rules.h"
 #include "providers/provider.h"
 
 namespace tenon {
@@ -36,13 +38,26 @@ const std::vector<std::vector<Rule>>& claimers() {
   return phases;
 }
 
+// What exporters take apart and a kernel computes whole. An epsilon or another number that the model has as a weight
+// stays one.
+Status join_parts(Graph& graph, ChangeLog& log) {
+  static const std::vector<Rule> rules = {fuse_gelu(),           fuse_gelu_tanh(),           fuse_quick_gelu(),
+                                          fuse_layer_norm(true), fuse_layer_norm_bias(true), fuse_rms_norm()};
+  graph.constants->may_ask_weights = false;
+  Status status = rewrite(graph, rules, log);
+  graph.constants->may_ask_weights = true;
+  return status;
+}
+
 }  // namespace
 
 Result<LoweredModel> lower_for_cpu(const Graph& graph) {
   Graph copy = graph.clone();
   ChangeLog log;
+  TN_RETURN_IF_ERROR(join_parts(copy, log));
   for (const std::vector<Rule>& phase : claimers()) TN_RETURN_IF_ERROR(rewrite(copy, phase, log));
   TN_ASSIGN_OR_RETURN(LoweredModel lowered, lower(copy, {family_of, exact_family_of, true}));
+  assign_layouts(lowered.program->plan);
   lowered.program->plan.late_dims = find_late_dims(lowered.program->plan);
   lowered.misses = std::move(log.misses);
   return lowered;

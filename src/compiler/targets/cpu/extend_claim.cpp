@@ -62,10 +62,19 @@ bool absorb_normalization(Patch& patch, Claim& claim, const GraphNode& node) {
   return true;
 }
 
+// A tensor of the same shape as the result, such as what goes around a block of layers.
+bool absorb_addend(const Graph& graph, Claim& claim, const GraphNode& node, ValueId other) {
+  if (node.op != OpId::Add || !claim.takes_addend || other == claim.result) return false;
+  const auto &shape = graph.value(claim.result).type.shape, &added = graph.value(other).type.shape;
+  if (!is_float(graph, other) || !shape || !added || *shape != *added) return false;
+  claim.addend = other;
+  return true;
+}
+
 bool absorb_arithmetic(Patch& patch, Claim& claim, const GraphNode& node) {
   const bool first = node.inputs[0] == claim.result;
-  const ValueId other = channel_values(patch, claim, node.inputs[first ? 1 : 0]);
-  if (other == kNone) return false;
+  const ValueId operand = node.inputs[first ? 1 : 0], other = channel_values(patch, claim, operand);
+  if (other == kNone) return absorb_addend(patch.graph(), claim, node, operand);
   switch (node.op) {
     case OpId::Mul:
       multiply(patch, claim, other);
@@ -146,8 +155,10 @@ std::optional<FusedActivation> activation_of(Patch& patch, Claim& claim, const G
 bool is_arithmetic(OpId op) { return op == OpId::Mul || op == OpId::Add || op == OpId::Sub || op == OpId::Div; }
 
 bool absorb_into_claim(Patch& patch, Claim& claim, const GraphNode& node) {
-  if (node.op == OpId::BatchNormalization) return absorb_normalization(patch, claim, node);
-  if (is_arithmetic(node.op)) return absorb_arithmetic(patch, claim, node);
+  // What follows an addend would scale it, too.
+  const bool is_linear = claim.addend == kNone;
+  if (node.op == OpId::BatchNormalization) return is_linear && absorb_normalization(patch, claim, node);
+  if (is_arithmetic(node.op)) return is_linear && absorb_arithmetic(patch, claim, node);
   const auto activation = activation_of(patch, claim, node);
   if (activation) claim.activation = *activation;
   return activation.has_value();
