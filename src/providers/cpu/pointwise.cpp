@@ -26,6 +26,8 @@ constexpr int64_t kExpressionWork = 1 << 16;
 constexpr int64_t kFunctionWork = 6;
 // Results of so many elements are in no cache when somebody reads them.
 constexpr int64_t kStreamedElements = 1 << 22;
+// How far ahead inputs of such results are fetched.
+constexpr int64_t kTilesAhead = 2;
 
 static_assert(kMostPointwiseInputs <= kMostGridOperands);
 
@@ -357,6 +359,7 @@ class Run {
         elements[i] = prepare(i, data, tile, scratch + static_cast<int64_t>(i) * kTile);
     float* const registers = scratch + static_cast<int64_t>(inputs) * kTile;
     const int64_t count = tile.count(), position = tile.first_row * tiling_.grid.row + tile.first_column;
+    if (streams_) fetch_ahead(data, position + kTilesAhead * kTile);
     for (size_t i = 0; i < state_.code.size(); ++i) {
       const Instruction& instruction = state_.code[i];
       std::array<const float*, PointwiseInstruction::kMostOperands> at{};
@@ -379,6 +382,15 @@ class Run {
         o.store(from, to, count);
       else
         std::memcpy(to, from, static_cast<size_t>(count) * sizeof(float));
+    }
+  }
+
+  // Elements that a later tile reads, which come from memory while this one is computed.
+  void fetch_ahead(const Data& data, int64_t position) const {
+    for (size_t i = 0; i < schedule_.inputs; ++i) {
+      if (schedule_.operands[i].kind != Operand::Kind::Dense) continue;
+      const int64_t bytes = state_.inputs[i].element_bytes;
+      for (int64_t at = 0; at < kTile * bytes; at += 64) __builtin_prefetch(data[i] + position * bytes + at);
     }
   }
 
