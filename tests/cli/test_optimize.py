@@ -248,3 +248,10 @@ def test_functions_become_nodes(tenon, tmp_path):
     model = onnx.load(tmp_path / "calls.onnx")
     assert [node.op_type for node in model.graph.node] == ["Twice"]
     assert [f.name for f in model.functions] == ["Twice"]
+
+
+def test_compiled_models_are_refused(tenon, detour):
+    tenon("compile", "-m", "detour.onnx")
+    result = tenon("optimize", "-m", "detour_ctx.onnx")
+    assert result.code == FAILED and "already compiled; name 'detour.onnx', from which it was made" in result.err
+    assert not detour.with_name("detour_ctx_opt.onnx").exists()
