@@ -120,20 +120,21 @@ class TestOptions:
         ops = {}
         for enabled in (False, True):
             path = tmp_path / f"{enabled}.onnx"
-            tenon.export_pytorch(module, args, path, dynamo=dynamo, opset_version=20, fuse_gelu=enabled, fold_weights=enabled)
+            tenon.export_pytorch(module, args, path, dynamo=dynamo, opset_version=18 if dynamo else 17, fuse_gelu=enabled,
+                                 fold_weights=enabled)
             ops[enabled] = {node.op_type for node in onnx.load(path).graph.node}
             session = tenon.InferenceSession(path)
             modules.assert_close(session.run(None, feed_of(session, args)), modules.expected(module, args))
-        assert "Gelu" in ops[True]
-        # The exporter on torch.export knows this op itself.
-        assert dynamo or ("Erf" in ops[False] and "Gelu" not in ops[False])
+        assert "Gelu" in ops[True] and "Erf" not in ops[True]
+        assert "Gelu" not in ops[False] and "Erf" in ops[False]
 
     @BOTH
     def test_arguments_of_the_exporter(self, modules, torch, tmp_path, dynamo):
         module, (x, shift), _, _ = modules.made("mlp")
         path = tmp_path / "net.onnx"
         tenon.export_pytorch(module, (x,), path, kwargs={"shift": shift}, dynamo=dynamo, opset_version=18,
-                             output_names=["y", "hidden"], export_options={"custom_opsets": {"test.domain": 1}})
+                             input_names=["x", "shift"], output_names=["y", "hidden"],
+                             export_options={"custom_opsets": {"test.domain": 1}})
         model = onnx.load(path)
         assert {opset.domain: opset.version for opset in model.opset_import}[""] == 18
         assert [value.name for value in model.graph.output] == ["y", "hidden"]
@@ -173,9 +174,9 @@ class TestTensors:
     def test_types_and_layouts(self, modules, torch, tmp_path, dynamo, file_bytes):
         random = torch.rand(40, 50)
         types = ["float16", "bfloat16", "float64", "int8", "uint8", "int16", "int32", "int64", "bool"]
-        tensors = {name: (100 * random).to(getattr(torch, name)) for name in types}
+        tensors = {f"of_{name}": (100 * random).to(getattr(torch, name)) for name in types}
         if dynamo:
-            tensors |= {name: random.to(getattr(torch, name)) for name in ("float8_e4m3fn", "float8_e5m2")}
+            tensors |= {f"of_{name}": random.to(getattr(torch, name)) for name in ("float8_e4m3fn", "float8_e5m2")}
         tensors |= {"transposed": torch.rand(50, 40).t(), "every_other": torch.rand(40, 100)[:, ::2],
                     "expanded": torch.rand(50).expand(40, 50), "scalar": torch.tensor(2.5), "empty": torch.empty(0, 3),
                     "channels_last": torch.rand(2, 30, 5, 6).to(memory_format=torch.channels_last)}
@@ -190,7 +191,8 @@ class TestTensors:
 
     @BOTH
     def test_no_second_copy_in_memory(self, tmp_path, dynamo):
-        """Neither the weights nor a model with them is ever copied: the process grows by much less than they take."""
+        """Neither the weights nor a model with them is copied: the process grows by much less than they take. (The exporter
+        on TorchScript copies the weights of one node at a time.)"""
         program = """
 import json, resource, sys
 import torch, tenon
@@ -199,28 +201,29 @@ import torch.onnx
 class Net(torch.nn.Module):
     def __init__(self, width):
         super().__init__()
-        self.weight = torch.nn.Parameter(torch.zeros(width, width))
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(width, width) for _ in range(16)])
     def forward(self, x):
-        return x @ self.weight
+        for layer in self.layers:
+            x = torch.relu(layer(x))
+        return x
 
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
-options = dict(dynamo=json.loads(sys.argv[1]), file_bytes=json.loads(sys.argv[3]))
+options = dict(dynamo=json.loads(sys.argv[1]), file_bytes=json.loads(sys.argv[3]), overwrite=True)
 tenon.export_pytorch(Net(64), (torch.zeros(1, 64),), sys.argv[2] + "/first.onnx", **options)  # imports and caches
-net = Net(8192)
-with torch.no_grad():
-    net.weight.fill_(1.5)
+net = Net(2048)
+weights = sum(tensor.nbytes for tensor in net.parameters())
 before = peak()
-tenon.export_pytorch(net, (torch.zeros(1, 8192),), sys.argv[2] + "/net.onnx", **options)
-print(json.dumps([net.weight.nbytes, peak() - before]))
+tenon.export_pytorch(net, (torch.zeros(1, 2048),), sys.argv[2] + "/net.onnx", **options)
+print(json.dumps([weights, peak() - before]))
 """
         for file_bytes in (None, 0):
             told = subprocess.run([sys.executable, "-c", program, json.dumps(dynamo), tmp_path, json.dumps(file_bytes)],
                                   check=True, capture_output=True, text=True).stdout
             weights, growth = json.loads(told.splitlines()[-1])
-            assert growth < weights / 2, file_bytes
-            (tmp_path / "net.onnx").unlink()
+            assert growth < weights / 3, file_bytes
+            assert (tmp_path / "net.onnx.data").exists() == (file_bytes == 0)
 
     @BOTH
     def test_what_torch_serializes_has_no_weights(self, modules, torch, tmp_path, dynamo, monkeypatch):
