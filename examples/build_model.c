@@ -12,7 +12,7 @@ static void check(tn_status* status) {
   exit(1);
 }
 
-/* Reports are JSON: here only one sentence of each is looked for. */
+/* Reports are JSON; only one sentence of them, or one number, is looked for here. */
 static void say(const char* step, const char* report, const char* sentence, const char* otherwise) {
   printf("%s: %s\n", step, strstr(report, sentence) ? sentence : otherwise);
 }
@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
   char* analysis = NULL;
   check(tn_model_load_file(NULL, optimized, NULL, &model));
   check(tn_model_analyze(model, NULL, &analysis));
-  say("analyze", analysis, "\"fallbacks\": []", "some nodes are run by the reference");
+  const char* fallbacks = strstr(analysis, "\"fallbacks\": ");
+  printf("analyze: the reference runs %ld node(s)\n", fallbacks ? strtol(fallbacks + 13, NULL, 10) : -1);
   tn_string_release(analysis);
   tn_model_release(model);
 
@@ -56,7 +57,7 @@ int main(int argc, char** argv) {
     check(tn_build_add_model(build, optimized, NULL));
     char* report = NULL;
     check(tn_build_run(build, &report));
-    say("build", report, "up to date", tn_build_status(build, 0));
+    say("build", report, "up to date", "done");
     tn_string_release(report);
     tn_build_release(build);
     tn_options_release(options);

@@ -8,7 +8,7 @@
 
 namespace {
 
-// Reports are JSON: here only one sentence of each is looked for.
+// Reports are JSON; only one sentence of them, or one number, is looked for here.
 bool says(const std::string& report, const std::string& sentence) { return report.find(sentence) != std::string::npos; }
 
 }  // namespace
@@ -34,7 +34,8 @@ int main(int argc, char** argv) try {
 
   // What will run each node, and which capability would help.
   const std::string analysis = tenon::analyze(model, {{"provider", "cpu"}});
-  std::cout << "all nodes have fast kernels: " << says(analysis, "\"fallbacks\": []") << "\n";
+  const std::string key = "\"fallbacks\": ";
+  std::cout << "the reference runs " << std::stol(analysis.substr(analysis.find(key) + key.size())) << " node(s)\n";
 
   // From models to compiled files. The second build finds everything up to date.
   for (int time = 0; time < 2; ++time) {
@@ -42,7 +43,7 @@ int main(int argc, char** argv) try {
     build.add(optimized);
     const std::string report = build.run();
     std::cout << std::filesystem::path(build.output(0)).filename().string() << ": "
-              << (says(report, "up to date") ? "up to date" : build.status(0)) << "\n";
+              << (says(report, "up to date") ? "up to date" : "done") << "\n";
   }
   return 0;
 } catch (const tenon::Error& error) {
