@@ -66,8 +66,9 @@ class _Weights:
         return self._known[key]
 
     def add_bytes(self, name, content):
-        self.files[name] = content
-        return name, memoryview(content).nbytes
+        file = f"{len(self.files)} {name}"  # bodies may repeat names
+        self.files[file] = content
+        return file, memoryview(content).nbytes
 
 
 def _check_output(path, overwrite):

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/file_kind.h"
 #include "base/folder.h"
 #include "build/optimize_file.h"
 #include "onnx/place_weights.h"
@@ -37,19 +38,32 @@ std::string free_data_file_name(const std::string& output, const std::set<std::s
   return data_file_name(output, number);
 }
 
-// The data file of the model that was replaced, where the new one has another.
-Status remove_old_data_files(const std::string& output, const std::set<std::string>& old,
-                             const std::set<std::string>& now) {
+// The data file of the model that was replaced, where the new one has another. One that cannot be removed does no harm.
+void remove_old_data_files(const std::string& output, const std::set<std::string>& old,
+                           const std::set<std::string>& now) {
   for (size_t i = 0; i <= old.size(); ++i) {
     const std::string name = data_file_name(output, static_cast<int>(i));
-    if (old.contains(name) && !now.contains(name)) TN_RETURN_IF_ERROR(remove_file(folder_of(output) + "/" + name));
+    if (old.contains(name) && !now.contains(name)) (void)remove_file(folder_of(output) + "/" + name).ok();
   }
-  return {};
 }
 
 Status check_free(const std::string& path, bool overwrite) {
   if (overwrite || !exists(path)) return {};
   return invalid_argument("'{}' exists; set the option 'overwrite' to replace it", path);
+}
+
+// The data file first; when the model does not get its name after it, it goes again.
+Status write_files(const SaveRequest& request, const std::string& data_path, const PlacedWeights& placed,
+                   const wire::MessageWriter& model) {
+  if (placed.data.empty()) return write_file_atomically(request.output, model.pieces());
+  TN_RETURN_IF_ERROR(check_free(data_path, request.overwrite));
+  TN_RETURN_IF_ERROR(check_replaceable(request.output));
+  const bool replaces = exists(data_path);
+  Status data_status = write_file_atomically(data_path, placed.data);
+  Status status = data_status.ok() ? write_file_atomically(request.output, model.pieces()) : std::move(data_status);
+  const bool is_needed = data_files_of(request.output).contains(file_name_of(data_path));
+  if (!status.ok() && !replaces && !is_needed) (void)remove_file(data_path).ok();
+  return status;
 }
 
 // Where the data files of a model are; "" when some are in memory.
@@ -79,7 +93,6 @@ std::set<std::string> data_files(const wire::Graph& graph) {
 Result<Json> write_rewritten(const ImportedModel& model, RewrittenModel& rewritten, const SaveRequest& request,
                              bool external_stays) {
   ExportedModel& exported = rewritten.exported;
-  const std::string folder = folder_of(request.output);
   const std::set<std::string> old = data_files_of(request.output);
   std::set<std::string> taken = old;
   if (external_stays) taken.merge(data_files(exported.model.graph));
@@ -88,14 +101,9 @@ Result<Json> write_rewritten(const ImportedModel& model, RewrittenModel& rewritt
   TN_RETURN_IF_ERROR(renew_stamp(exported, model.bytes, placed.external.get(), request.capabilities.set));
   auto writer = wire::encode_model(exported.model);
   if (!writer.ok()) return std::move(writer).status().in(request.output);
-  const std::string data_path = folder + "/" + options.data_file;
-  if (!placed.data.empty()) {
-    TN_RETURN_IF_ERROR(check_free(data_path, request.overwrite));
-    TN_RETURN_IF_ERROR(write_file_atomically(data_path, placed.data));
-  }
-  TN_RETURN_IF_ERROR(write_file_atomically(request.output, writer->pieces()));
+  TN_RETURN_IF_ERROR(write_files(request, folder_of(request.output) + "/" + options.data_file, placed, *writer));
   const std::set<std::string> now = data_files(exported.model.graph);
-  TN_RETURN_IF_ERROR(remove_old_data_files(request.output, old, now));
+  remove_old_data_files(request.output, old, now);
   Json files = Json::array();
   for (const std::string& name : now) {
     const bool is_new = name == options.data_file;

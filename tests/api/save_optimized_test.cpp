@@ -102,6 +102,14 @@ TEST_F(SaveOptimized, NothingIsReplacedWithoutLeave) {
   }
 }
 
+TEST_F(SaveOptimized, AModelThatCannotBeWrittenLeavesNoDataFile) {
+  const tenon::Options outside{{"file_bytes", "0"}, {"overwrite", "1"}};
+  fs::create_directories(in_folder("net.onnx"));
+  const auto error = error_of([&] { tenon::save_optimized(model(), in_folder("net.onnx"), outside); });
+  EXPECT_THAT(error.what(), HasSubstr("a folder"));
+  EXPECT_THAT(written(), ElementsAre("net.onnx"));
+}
+
 TEST_F(SaveOptimized, TheOldDataFileStaysUntilTheModelIsReplaced) {
   const tenon::Options outside{{"file_bytes", "0"}, {"overwrite", "1"}};
   tenon::save_optimized(model(), in_folder("net.onnx"), outside);
