@@ -40,8 +40,9 @@ def optimize(model, output=None, *, external_folder=None, overwrite=False, force
     are switched by name, with underscores: optimize(model, remove_no_ops=False)."""
     options = capability_settings(capabilities)
     if output is None:
-        optimized, _ = _loaded(model, external_folder).optimized(options)
-        return type(model).FromString(optimized) if _is_proto(model) else optimized
+        given, weights = _parts(model) if _is_proto(model) else (model, {})
+        optimized, _ = _loaded(given, external_folder, weights).optimized(options)
+        return _put_together(type(model).FromString(optimized), weights) if _is_proto(model) else optimized
     options |= {"overwrite": str(int(overwrite))}
     if file_bytes is not None:
         options["file_bytes"] = str(int(file_bytes))
@@ -67,16 +68,15 @@ def _is_proto(model):
     return hasattr(model, "SerializeToString")
 
 
-def _loaded(model, external_folder):
+def _loaded(model, external_folder, files=None):
     settings = {}
     if external_folder is not None:
         if isinstance(model, (str, os.PathLike)):
             raise ValueError("external_folder is for models in memory; the data files of a path are in its folder")
         settings["external_folder"] = os.fspath(external_folder) or "."
-    if not _is_proto(model):
-        return load_native(model, settings)
-    structure, weights = _parts(model)
-    return load_native(structure, settings, weights)
+    if _is_proto(model):
+        model, files = _parts(model)
+    return load_native(model, settings, files)
 
 
 def _parts(model):
@@ -91,10 +91,22 @@ def _parts(model):
         part = structure.graph.initializer.add()
         _copy_fields(tensor, part, "raw_data")
         if tensor.HasField("raw_data"):
-            weights[tensor.name] = tensor.raw_data
+            location = f"weight {tensor.name}"
+            weights[location] = tensor.raw_data
             part.data_location = part.EXTERNAL
-            part.external_data.add(key="location", value=tensor.name)
+            part.external_data.add(key="location", value=location)
     return structure.SerializeToString(), weights
+
+
+def _put_together(structure, weights):
+    """The reverse of _parts."""
+    for tensor in structure.graph.initializer:
+        location = next((entry.value for entry in tensor.external_data if entry.key == "location"), None)
+        if location in weights:
+            tensor.raw_data = weights[location]
+            tensor.ClearField("external_data")
+            tensor.ClearField("data_location")
+    return structure
 
 
 def _copy_fields(message, into, left_out):

@@ -12,6 +12,7 @@ import pytest
 
 import tenon
 
+DOCS = Path(__file__).parents[2] / "docs" / "python.md"
 BOTH = pytest.mark.parametrize("dynamo", [True, False], ids=["dynamo", "torchscript"])
 
 
@@ -242,6 +243,15 @@ print(json.dumps([weights, peak() - before]))
         with pytest.raises(Exception, match="meta"):
             tenon.export_pytorch(module, (torch.zeros(1, 64, device="meta"),), tmp_path / "net.onnx", dynamo=dynamo)
         assert not list(tmp_path.iterdir())
+
+
+def test_the_example_of_the_docs(modules, torch, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code = DOCS.read_text().split("### Models of PyTorch")[1].split("```python\n")[1].split("```")[0]
+    scope = {"torch": torch, "tenon": tenon}
+    exec(code, scope)
+    x = torch.randn(5, 16)
+    modules.assert_close(scope["session"].run(None, {"x": x.numpy()}), modules.expected(scope["module"], (x,)))
 
 
 class TestErrors:

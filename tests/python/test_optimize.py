@@ -124,7 +124,9 @@ class TestExternalData:
         before = proto.SerializeToString()
         monkeypatch.setattr(_optimize, "LARGE_BYTES", 1000)
         tenon.optimize(proto, tmp_path / "apart.onnx")
+        in_memory = tenon.optimize(proto)
         monkeypatch.undo()
+        assert in_memory.graph == tenon.optimize(proto).graph
         tenon.optimize(proto, tmp_path / "whole.onnx")
         assert (tmp_path / "apart.onnx").read_bytes() == (tmp_path / "whole.onnx").read_bytes()
         assert proto.SerializeToString() == before
