@@ -34,10 +34,10 @@ def optimize(model, output=None, *, external_folder=None, overwrite=False, force
     model has. With `output`, a path, writes it there and returns a report as a dict: "status" ("optimized" or "already
     normalized"), "nodes" before and after, "changes", and what was "written".
 
-    external_folder: where the data files of bytes or of a ModelProto are. overwrite: replace an existing output. force: run
-    the passes even if the model in a file carries the stamp of a normal form. file_bytes: how large the output may get
-    (default: 2 GiB, the limit of ONNX files) before its weights go to a file beside it with the ending ".data". Capabilities
-    are switched by name, with underscores: optimize(model, remove_no_ops=False)."""
+    external_folder: where the data files of bytes or of a ModelProto are. overwrite: replace an existing output. force:
+    run the passes even if the model in a file carries the stamp of a normal form. file_bytes: how large the output may get
+    (default: 2 GiB, the limit of ONNX files) before its weights go to a file beside it with the ending ".data".
+    Capabilities are switched by name, with underscores: optimize(model, remove_no_ops=False)."""
     options = capability_settings(capabilities)
     if output is None:
         given, weights = _parts(model) if _is_proto(model) else (model, {})
@@ -46,10 +46,10 @@ def optimize(model, output=None, *, external_folder=None, overwrite=False, force
     options |= {"overwrite": str(int(overwrite))}
     if file_bytes is not None:
         options["file_bytes"] = str(int(file_bytes))
-    if isinstance(model, (str, os.PathLike)) and external_folder is None:
-        return json.loads(_tenon.optimize_file(os.fspath(model), os.fspath(output), options | {"force": str(int(force))}))
     if not overwrite and os.path.lexists(output):
         raise FileExistsError(f"'{os.fspath(output)}' exists; pass overwrite=True to replace it")
+    if isinstance(model, (str, os.PathLike)) and external_folder is None:
+        return json.loads(_tenon.optimize_file(os.fspath(model), os.fspath(output), options | {"force": str(int(force))}))
     return json.loads(_loaded(model, external_folder).save_optimized(os.fspath(output), options))
 
 
@@ -57,8 +57,9 @@ def analyze(model, *, external_folder=None, provider="cpu", consumer="tenon", op
     """Says what will run each node of a model, which nodes fall back to the reference and why, and which capabilities
     would help, as an `Analysis`. `model` is a path, the bytes of an ONNX file, or a ModelProto.
 
-    external_folder: as for `optimize`. provider: "cpu" or "reference". consumer: who will run the model, "tenon" or "onnxruntime". optimize: analyze the
-    normal form; False: the model as it is. Capabilities are switched by name, with underscores."""
+    external_folder: as for `optimize`. provider: "cpu" or "reference". consumer: who will run the model, "tenon" or
+    "onnxruntime". optimize: analyze the normal form; False: the model as it is. Capabilities are switched by name, with
+    underscores."""
     options = capability_settings(capabilities) | {"provider": provider, "consumer": consumer, "optimize": str(int(optimize))}
     name = os.fspath(model) if isinstance(model, (str, os.PathLike)) else "model"
     return Analysis(name, json.loads(_loaded(model, external_folder).analyze(options)))

@@ -19,10 +19,10 @@ def export_pytorch(module, args, path, *, kwargs=None, dynamo=True, input_names=
     """Exports a PyTorch module to an ONNX file in normal form, and returns a report as a dict, like `optimize`. A later
     `optimize` or `build` of the file sees by its stamp that nothing is to be done.
 
-    The module's weights are never serialized: they are written once, from the memory where torch has them, and models of
-    any size do. They keep the names and values that they have in the module's `state_dict`. They go into the file itself, or, where
-    that would get larger than `file_bytes` (default: the 2 GiB that ONNX files are limited to), into one file beside it
-    with the ending ".data". So do weights that share their elements, which are stored once.
+    Models may have any size, because the module's weights are written once, from the memory where torch has them, and
+    never serialized before. They keep the names and values that they have in the module's `state_dict`. They go into the
+    file itself, or, where that would get larger than `file_bytes` (default: the 2 GiB that ONNX files are limited to), into
+    one file beside it with the ending ".data". So do weights that share their elements, which are stored once.
 
     dynamo: True uses the exporter on torch.export, which needs onnxscript; False that on TorchScript. kwargs, input_names,
     output_names, opset_version, dynamic_shapes (with dynamo) and dynamic_axes (without) are those of torch.onnx.export,

@@ -52,7 +52,7 @@ class Optimizing {
     if (request_.check || request_.overwrite) return {};
     std::error_code problem;
     if (!fs::exists(fs::symlink_status(request_.output, problem))) return {};
-    return invalid_argument("'{}' exists; add --overwrite to replace it", request_.output);
+    return invalid_argument("'{}' exists; set the option 'overwrite' to replace it", request_.output);
   }
 
   Status optimize() {
@@ -106,7 +106,7 @@ class Optimizing {
         if (!request_.overwrite && fs::exists(fs::symlink_status(to / location, problem)))
           return invalid_argument(
               "'{}' exists, and the model needs a data file of this name there; choose another "
-              "folder, or add --overwrite to replace it",
+              "folder, or set the option 'overwrite' to replace it",
               (to / location).string());
         fs::create_directories((to / location).parent_path(), problem);
         TN_ASSIGN_OR_RETURN(const Copied copied,

@@ -41,6 +41,13 @@ class TestOptimize:
         assert report["status"] == "already normalized" and report["evidence"] == "stamp"
         assert tenon.optimize(tmp_path / "out.onnx", tmp_path / "forced.onnx", force=True)["status"] == "optimized"
 
+    def test_an_existing_output(self, tmp_path):
+        (tmp_path / "m.onnx").write_bytes(messy())
+        with pytest.raises(FileExistsError, match="overwrite=True"):
+            tenon.optimize(tmp_path / "m.onnx", tmp_path / "m.onnx")
+        assert tenon.optimize(tmp_path / "m.onnx", tmp_path / "m.onnx", overwrite=True)["written"] == "model"
+        assert ops((tmp_path / "m.onnx").read_bytes()) == ["MatMul", "Relu"]
+
     @pytest.mark.parametrize("kind", [bytes, onnx.ModelProto.FromString], ids=["bytes", "proto"])
     def test_into_a_file(self, tmp_path, kind):
         report = tenon.optimize(kind(messy()), tmp_path / "out.onnx")
