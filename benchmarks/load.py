@@ -2,10 +2,10 @@
 
 Usage: load.py [MEGABYTES]
 
-Each engine opens the same model, turn by turn: Tenon to a graph that is ready to be compiled, to a session, and from its
-compiled form to a session; onnxruntime to a session without and with its optimizations, and from the model it optimized
-before, with prepacked weights in a file of their own. Memory is what the process has to itself (Private_Clean and
-Private_Dirty), measured in a fresh process that opens the model once.
+Each engine opens the same model, turn by turn: Tenon to a graph that is ready to be compiled, to a session, to a session
+with the compile cache, and from its compiled form to a session; onnxruntime to a session without and with its optimizations,
+and from the model it optimized before, with prepacked weights in a file of their own. Memory is what the process has to itself
+(Private_Clean and Private_Dirty), measured in a fresh process that opens the model once.
 """
 
 import gc
@@ -77,6 +77,16 @@ def open_compiled(path):
     return open_session(compiled_path(path))
 
 
+def open_cached(path):
+    """With the compile cache, which the first round fills."""
+    import tenon
+
+    options = tenon.SessionOptions()
+    options.add_session_config_entry("tenon.cache", "1")
+    options.add_session_config_entry("tenon.cache_dir", str(path.parent / "cache"))
+    return tenon.InferenceSession(path, options)
+
+
 def open_optimized(path):
     import onnxruntime
 
@@ -114,6 +124,7 @@ def optimize_model(path):
 WAYS = {
     "tenon, graph": open_graph,
     "tenon, session": open_session,
+    "tenon, session, from the cache": open_cached,
     "tenon, session, compiled before": open_compiled,
     "onnxruntime, session, no passes": open_onnxruntime(lambda levels: levels.ORT_DISABLE_ALL),
     "onnxruntime, session": open_onnxruntime(lambda levels: levels.ORT_ENABLE_ALL),

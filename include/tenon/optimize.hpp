@@ -33,6 +33,14 @@ inline Model optimized(const Model& model, const Options& options = {}, std::str
   return result;
 }
 
+// See tn_model_save_optimized. Returns the report. Throws Error.
+inline std::string save_optimized(const Model& model, const std::string& output, const Options& options = {}) {
+  char* report = nullptr;
+  detail::check(
+      tn_model_save_optimized(model.get(), detail::c_text(output, "the path of a model"), options.get(), &report));
+  return detail::take_text(report);
+}
+
 // See tn_model_analyze. Returns JSON. Throws Error.
 inline std::string analyze(const Model& model, const Options& options = {}) {
   char* json = nullptr;

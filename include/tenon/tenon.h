@@ -116,7 +116,9 @@ TN_API void tn_options_release(tn_options* options);
  *            threads=N (limit on the context's threads that a run uses, including the caller's; 0: all), dim:NAME=N
  *            (fixes a symbolic dimension), denotation:NAME=N (fixes input dimensions with this denotation),
  *            keep_values=1|0 (after the outputs, a run also returns every named value that the compiled model
- *            computes, outputs included, in order of computation); for a compiled model also the artifact options
+ *            computes, outputs included, in order of computation), cache=1|0 (take the compiled model from the compile
+ *            cache, which gets it if it is not there; default 0), cache_dir=DIR, cache_bytes=N (as for
+ *            tn_build_create); for a compiled model also the artifact options
  *   compile: provider=cpu|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a time),
  *            sources=reference|embed|none (where later partial swaps find the other weights: in the files they came
  *            from, in a copy in the artifact, or nowhere), defer_weights=1|0 (leave the weights out; they are set
@@ -514,12 +516,24 @@ TN_API tn_status* tn_model_optimize(const tn_model* model, const tn_options* opt
  * has seconds, and evidence ("stamp" or "no pass changes it") for what was done before. */
 TN_API tn_status* tn_model_optimized(const tn_model* model, const tn_options* options, tn_model** optimized,
                                      char** report);
-/* The same from file to file, which may be one. Where nothing is to be done, no weight is read: nothing is written when
- * both are the same file, else the output is a copy that shares its blocks with the input where the file system can. An
- * output in the input's folder refers to the input's external data; elsewhere the data files are copied first. Options
- * as for tn_model_optimize, and force=1|0 (run the passes even if the model carries the stamp of a normal form),
- * overwrite=1|0, check=1|0 (write nothing). *report also has input, output, written ("model", "reflink", "copy",
- * "nothing"), evidence ("stamp" or "no pass changes it", when it was done before), data_files, seconds. */
+/* Writes the model in normal form to a file, wherever its weights are: inside it, in other files, or in memory
+ * (tn_options_add_file). The passes run; each weight is read once and written once. Data files in the output's folder
+ * stay, and the output refers to them. All other weights go into the output, unless it would get larger than
+ * file_bytes, or two weights are the same region of a data file: then weights over 1 KiB go to one data file,
+ * "OUTPUT.data", which is written first. While an existing output that is replaced needs a data file of that name, the
+ * new one gets another name, and the old one is removed in the end. Options as for tn_model_optimize, and
+ * overwrite=1|0, file_bytes=N (at most the 2 GiB of protobuf, which is the default). *report as for tn_model_optimize,
+ * and output, written ("model"), data_files: [{name, written ("weights" or "nothing"), bytes}], seconds. Release with
+ * tn_string_release. */
+TN_API tn_status* tn_model_save_optimized(const tn_model* model, const char* output, const tn_options* options,
+                                          char** report);
+/* Optimizes from file to file, which may be one. Where nothing is to be done, no weight is read: nothing is written
+ * when both are the same file, else the output is a copy that shares its blocks with the input where the file system
+ * can. An output in the input's folder refers to the input's external data; elsewhere the data files are copied first.
+ * Options as for tn_model_optimize, and force=1|0 (run the passes even if the model carries the stamp of a normal
+ * form), overwrite=1|0, check=1|0 (write nothing), file_bytes=N (as for tn_model_save_optimized). *report also has
+ * input, output, written ("model", "reflink", "copy", "nothing"), evidence ("stamp" or "no pass changes it", when it
+ * was done before), data_files, seconds. */
 TN_API tn_status* tn_optimize(const char* input, const char* output, const tn_options* options, char** report);
 
 /* What will run each node of a model: {target, consumer, capabilities (as tn_choose_capabilities has them), error (why

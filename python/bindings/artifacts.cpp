@@ -35,7 +35,7 @@ nb::list decoded_list(const std::vector<std::string>& texts) {
 // An artifact, and the bytes of files that its models were given.
 struct HeldArtifact {
   Artifact artifact;
-  std::vector<nb::bytes> files;
+  std::vector<nb::object> files;
 };
 
 // context: its settings; without any the artifact is made in the default one.
@@ -43,7 +43,7 @@ HeldArtifact compile(const std::vector<std::string>& names, const std::vector<co
                      const Settings& settings, const Settings& context) {
   if (names.size() != models.size()) throw tenon::Error(TN_INVALID_ARGUMENT, "every model needs a name");
   std::vector<std::pair<std::string, const tenon::Model*>> named;
-  std::vector<nb::bytes> files;
+  std::vector<nb::object> files;
   for (size_t i = 0; i < models.size(); ++i) {
     named.emplace_back(names[i], &models[i]->model);
     files.insert(files.end(), models[i]->files.begin(), models[i]->files.end());

@@ -16,10 +16,10 @@ void bind_builds(nanobind::module_& m);
 void bind_interrupts(nanobind::module_& m);
 void bind_lock(nanobind::module_& m);
 
-// A model, and the bytes of files it was given: sessions read them where they are.
+// A model, and views of the files it was given: sessions read them where they are.
 struct LoadedModel {
   tenon::Model model;
-  std::vector<nanobind::bytes> files;
+  std::vector<nanobind::object> files;
 };
 
 // What the package gives the native part once, when it is imported: numpy's array type, the dtype of each element type,

@@ -15,18 +15,27 @@ using tenon::Value;
 namespace {
 
 using Settings = std::map<std::string, std::string>;
-using Files = std::map<std::string, nb::bytes>;
+using Files = std::map<std::string, nb::object>;  // with the buffer protocol
 using Weights = std::map<std::string, Value>;
+
+// The bytes of an object with the buffer protocol. The view keeps them where they are.
+std::string_view bytes_of(const nb::object& view) {
+  const Py_buffer* buffer = PyMemoryView_GET_BUFFER(view.ptr());
+  if (!PyBuffer_IsContiguous(buffer, 'C')) throw nb::value_error("the buffer of a file must be contiguous");
+  return {static_cast<const char*>(buffer->buf), static_cast<size_t>(buffer->len)};
+}
 
 template <class Load>
 LoadedModel load(const Settings& settings, const Files& files, const Weights& weights, Load&& read) {
   Options options;
-  std::vector<nb::bytes> keep;
+  std::vector<nb::object> keep;
   for (const auto& [key, value] : settings) options.set(key, value);
   for (const auto& [name, value] : weights) options.set_weight(name, value);
-  for (const auto& [name, bytes] : files) {
-    options.add_file(name, {bytes.c_str(), bytes.size()});
-    keep.push_back(bytes);
+  for (const auto& [name, buffer] : files) {
+    nb::object view = nb::steal(PyMemoryView_FromObject(buffer.ptr()));
+    if (!view.is_valid()) throw nb::python_error();
+    options.add_file(name, bytes_of(view));
+    keep.push_back(std::move(view));
   }
   return LoadedModel{alone([&] { return read(options); }), std::move(keep)};
 }
@@ -86,10 +95,14 @@ void bind_models(nb::module_& m) {
              const auto optimized = alone([&] { return tenon::optimize(l.model, options); });
              return nb::make_tuple(nb::bytes(optimized.model.data(), optimized.model.size()), optimized.report);
            })
+      .def("save_optimized",
+           [](const LoadedModel& l, const std::string& path, const Settings& settings) {
+             const Options options = options_of(settings);
+             return alone([&] { return tenon::save_optimized(l.model, path, options); });
+           })
       .def("analyze",
            [](const LoadedModel& l, const Settings& settings) {
-             Options options;
-             for (const auto& [key, value] : settings) options.set(key, value);
+             const Options options = options_of(settings);
              return alone([&] { return tenon::analyze(l.model, options); });
            })
       .def("describe", [](const LoadedModel& l,
@@ -114,5 +127,9 @@ void bind_models(nb::module_& m) {
   });
   m.def("analysis_html",
         [](const std::string& analyses) { return alone([&] { return tenon::analysis_html(analyses); }); });
+  m.def("choose_capabilities", [](const Settings& settings) {
+    const Options options = options_of(settings);
+    return alone([&] { return tenon::choose_capabilities(options); });
+  });
   m.def("capabilities_json", [] { return alone([] { return tenon::capabilities_json(); }); });
 }

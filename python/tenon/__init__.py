@@ -51,6 +51,7 @@ from ._nodes import ModelMetadata, NodeArg, OrtEpAssignedNode, OrtEpAssignedSubg
 from ._onnxruntime_name import install_as_onnxruntime
 from ._optimize import Analysis, analyze, optimize
 from ._options import RunOptions, SessionOptions
+from ._pytorch import export_pytorch
 from ._providers import get_all_providers, get_available_providers, get_device
 from ._refused import (
     AdapterFormat,

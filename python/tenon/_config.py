@@ -47,13 +47,15 @@ INEXACT = {
     "mlas.use_lut_gemm": "the computation is done as the model states it",
 }
 
+DATA_FILES_ARE_NOT_CHOSEN = "Tenon decides which weights of an optimized model get a data file, and how it is called"
+
 # Key -> (values that ask for nothing, why other values are refused).
 REFUSED = {
     "session.load_model_format": (("", "ONNX"), "only ONNX models can be loaded"),
-    "session.save_model_format": (("", "ONNX"), "sessions do not write models"),
-    "session.optimized_model_external_initializers_file_name": (("",), "sessions do not write models"),
-    "session.optimized_model_external_initializers_min_size_in_bytes": (("",), "sessions do not write models"),
-    "session.save_external_prepacked_constant_initializers": (("", "0"), "sessions do not write models"),
+    "session.save_model_format": (("", "ONNX"), "optimized models are written as ONNX"),
+    "session.optimized_model_external_initializers_file_name": (("",), DATA_FILES_ARE_NOT_CHOSEN),
+    "session.optimized_model_external_initializers_min_size_in_bytes": (("",), DATA_FILES_ARE_NOT_CHOSEN),
+    "session.save_external_prepacked_constant_initializers": (("", "0"), "optimized models have no packed weights"),
     "session.collect_node_memory_stats_to_file": (("",), "Tenon does not collect such statistics"),
     "session.compile_only": (("", "0"), "sessions do not write models"),
     "session.node_partition_config_file": (("",), "nodes are not assigned to partitions"),

@@ -15,7 +15,6 @@ from ._errors import Fail, InvalidArgument, ModelLoadCanceled, NotImplemented
 from ._inner import InnerSession
 from ._model import load_native
 from ._nodes import ModelMetadata, NodeArg, OrtEpAssignedNode, OrtEpAssignedSubgraph
-from ._optimize import optimize
 from ._options import RunOptions, SessionOptions
 from ._profile import Profile
 from ._values import OrtValue, OrtValueVector
@@ -90,7 +89,7 @@ class InferenceSession:
         model = _load(path_or_bytes, options)
         self._metadata = ModelMetadata(model)
         if options.optimized_model_filepath:
-            optimize(path_or_bytes, options.optimized_model_filepath, overwrite=True)
+            model.save_optimized(options.optimized_model_filepath, {"overwrite": "1"})
         self._start(_tenon.create_session(model, _native_settings(options, model.dim_names)), options, model)
 
     @classmethod

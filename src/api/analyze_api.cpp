@@ -20,8 +20,7 @@ tn_status* tn_model_analyze(const tn_model* model, const tn_options* options, ch
     reader.integers_by_name("capability", switches);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_ASSIGN_OR_RETURN(request.capabilities, api::read_capabilities(switches));
-    if (is_context_model(model->model->wire))
-      return invalid_argument("'{}' is already compiled; analyze the model that it was made from", model->model->path);
+    TN_RETURN_IF_ERROR(check_not_compiled(model->model->wire).in(model->model->path));
     TN_ASSIGN_OR_RETURN(const build::Json analysis, build::analyze(model->model, request));
     *json = api::copy_text(build::dump(analysis));
     return {};

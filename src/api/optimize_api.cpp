@@ -1,4 +1,5 @@
 // Optimized models: the C side of src/passes and build/optimize_file.h.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "api/capability_options.h"
@@ -6,6 +7,7 @@
 #include "build/capability_report.h"
 #include "build/optimize_file.h"
 #include "build/optimize_in_memory.h"
+#include "build/save_optimized.h"
 #include "passes/optimize_model.h"
 #include "wire/onnx_write.h"
 
@@ -16,6 +18,16 @@ Result<CapabilityChoice> api::read_capabilities(const std::map<std::string, int6
   for (const auto& [name, on] : switches) (on ? enable : disable).push_back(name);
   return choose_capabilities(enable, disable);
 }
+
+namespace {
+
+void read_file_bytes(api::OptionReader& reader, uint64_t& most) {
+  auto bytes = static_cast<int64_t>(most);
+  reader.integer("file_bytes", bytes, 0);
+  most = std::min(most, static_cast<uint64_t>(bytes));
+}
+
+}  // namespace
 
 extern "C" {
 
@@ -58,6 +70,24 @@ tn_status* tn_model_optimized(const tn_model* model, const tn_options* options, 
   });
 }
 
+tn_status* tn_model_save_optimized(const tn_model* model, const char* output, const tn_options* options,
+                                   char** report) {
+  return api::guarded([&]() -> Status {
+    if (!model || !output || !report) return invalid_argument("model, output and report must not be NULL");
+    build::SaveRequest request{.output = output};
+    std::map<std::string, int64_t> switches;
+    api::OptionReader reader(options);
+    reader.integers_by_name("capability", switches);
+    reader.boolean("overwrite", request.overwrite);
+    read_file_bytes(reader, request.most_file_bytes);
+    TN_RETURN_IF_ERROR(reader.finish());
+    TN_ASSIGN_OR_RETURN(request.capabilities, api::read_capabilities(switches));
+    TN_ASSIGN_OR_RETURN(const std::string text, build::save_optimized(*model->model, request));
+    *report = api::copy_text(text);
+    return {};
+  });
+}
+
 tn_status* tn_optimize(const char* input, const char* output, const tn_options* options, char** report) {
   return api::guarded([&]() -> Status {
     if (!input || !output || !report) return invalid_argument("input, output and report must not be NULL");
@@ -68,6 +98,7 @@ tn_status* tn_optimize(const char* input, const char* output, const tn_options* 
     reader.boolean("force", request.force);
     reader.boolean("overwrite", request.overwrite);
     reader.boolean("check", request.check);
+    read_file_bytes(reader, request.most_file_bytes);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_ASSIGN_OR_RETURN(request.capabilities, api::read_capabilities(switches));
     TN_ASSIGN_OR_RETURN(const std::string text, build::optimize_file(request));

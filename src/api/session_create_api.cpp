@@ -1,4 +1,4 @@
-#include "api/model_handle.h"
+#include "api/cached_program.h"
 #include "artifact/file_image.h"
 #include "compiler/recompile.h"
 #include "plan/context_model.h"
@@ -51,6 +51,13 @@ void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t
   }
 }
 
+void read_cache_options(api::OptionReader& reader, build::CacheOptions& cache) {
+  cache.is_on = false;
+  reader.boolean("cache", cache.is_on);
+  reader.text("cache_dir", cache.folder);
+  reader.integer("cache_bytes", cache.most_bytes, 0);
+}
+
 // A model that is compiled already.
 Result<std::unique_ptr<Session>> context_session(const ImportedModel& model, const tn_options* options,
                                                  const api::SessionRequest& request, const OpenOptions& open) {
@@ -61,6 +68,20 @@ Result<std::unique_ptr<Session>> context_session(const ImportedModel& model, con
   TN_ASSIGN_OR_RETURN(auto weights, image_weights(*image, 0));
   TN_ASSIGN_OR_RETURN(auto session, Session::make(request.apply(record.program), std::move(weights),
                                                   request.settings_for(record.plan_key, (*image)->recompile(0))));
+  TN_RETURN_IF_ERROR(api::set_given_weights(options, *session));
+  return session;
+}
+
+// A model whose compiled form is in the compile cache, or will be.
+Result<std::unique_ptr<Session>> cached_session(const tn_model& model, const tn_options* options,
+                                                const api::SessionRequest& request,
+                                                const CompileOptions& compile_options, const build::CacheOptions& cache,
+                                                tn_context* context) {
+  auto cached = api::program_through_cache(model, compile_options.target, cache, context);
+  if (!cached.ok()) return std::move(cached).status().in(model.model->path);
+  TN_ASSIGN_OR_RETURN(auto session, Session::make(request.apply(cached->program), cached->weights,
+                                                  request.settings_for(cached->plan_key,
+                                                                       recompile_with(model.model, compile_options))));
   TN_RETURN_IF_ERROR(api::set_given_weights(options, *session));
   return session;
 }
@@ -82,8 +103,11 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     reader.integers_by_name("denotation", denotations);
     const bool is_compiled = is_context_model(model->model->wire);
     OpenOptions open;
+    build::CacheOptions cache;
     // Others are open already.
     if (is_compiled) api::read_open_options(reader, open);
+    // And these need no compile.
+    read_cache_options(reader, cache);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_RETURN_IF_ERROR(api::check_dim_names(*model, request.dims));
     const auto name_extents = [model = model->model](const tn_session::Types& inputs,
@@ -96,11 +120,16 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
       *session = api::make_session_handle(std::move(made), name_extents);
       return {};
     }
+    if (!denotations.empty()) add_denoted(*model->model, denotations, request.dims);
+    if (cache.is_on) {
+      TN_ASSIGN_OR_RETURN(auto made, cached_session(*model, options, request, compile_options, cache, context));
+      *session = api::make_session_handle(std::move(made), name_extents);
+      return {};
+    }
     auto compiled = compile(model->model->graph, compile_options);
     if (!compiled.ok()) return std::move(compiled).status().in(model->model->path);
     WeightSnapshot weights = own_weights(*compiled, model->model);
     if (options) TN_RETURN_IF_ERROR(take_given(*compiled->program, options->weights, weights));
-    if (!denotations.empty()) add_denoted(*model->model, denotations, request.dims);
     // Weights fit the plan as it was compiled, whatever extents a session fixes, as they do for a compiled model.
     std::optional<Hash128> key;
     if (request.changes_plan()) key = plan_key(*compiled->program);

@@ -99,11 +99,29 @@ const tn_artifact* CachedCompile::artifact() const { return &state_->artifact; }
 bool CachedCompile::is_cached(size_t model) const { return state_->models[model].is_known; }
 const std::string& CachedCompile::earlier_verdict(size_t model) const { return state_->models[model].validation; }
 
+std::shared_ptr<const Image> CachedCompile::stored(size_t model) const {
+  auto found = state_->cache ? state_->cache->find(state_->models[model].key) : std::nullopt;
+  return found ? std::move(found->image) : nullptr;
+}
+
 Status CachedCompile::keep(const std::string& weights_path, const std::vector<std::string>& verdicts) const {
   if (!state_->cache) return {};
   CompileCache::GroupToKeep group{state_->key, weights_path, state_->artifact.image, state_->models};
   for (size_t i = 0; i < verdicts.size(); ++i) group.models[i].validation = verdicts[i];
   return state_->cache->keep(group);
+}
+
+Result<std::shared_ptr<const Image>> compile_through_cache(const CachedModelRequest& request,
+                                                           const CacheOptions& options, tn_context* context) {
+  CachedCompile compiled(1, context);
+  Status usable = compiled.open_cache(options);
+  if (!options.folder.empty()) TN_RETURN_IF_ERROR(usable);
+  TN_RETURN_IF_ERROR(compiled.add(0, request));
+  compiled.join();
+  // Weights that were packed for the cache are read there, and not packed again.
+  if (usable.ok() && !compiled.is_cached(0) && compiled.keep("", {}).ok())
+    if (auto stored = compiled.stored(0)) return stored;
+  return compiled.artifact()->image;
 }
 
 }  // namespace tenon::build

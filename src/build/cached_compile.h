@@ -12,6 +12,10 @@ struct tn_context;
 struct tn_model;
 struct tn_options;
 
+namespace tenon {
+class Image;
+}
+
 namespace tenon::build {
 
 // A model of a group, with the options that it is compiled with and their compile key.
@@ -38,6 +42,8 @@ class CachedCompile {
   bool is_cached(size_t model) const;
   // How a model that was found was validated; "" when it was not.
   const std::string& earlier_verdict(size_t model) const;
+  // A model as the cache has it now; null when it has not.
+  std::shared_ptr<const Image> stored(size_t model) const;
   // Puts what is new into the cache. weights_path: of the published weights file; "": they are embedded.
   Status keep(const std::string& weights_path, const std::vector<std::string>& verdicts) const;
 
@@ -45,5 +51,10 @@ class CachedCompile {
   class State;
   std::unique_ptr<State> state_;
 };
+
+// A model for whoever runs it now: from the cache, which gets it when it was not there. A cache folder that is named
+// must work; without the user's own, the model is only compiled.
+Result<std::shared_ptr<const Image>> compile_through_cache(const CachedModelRequest& request,
+                                                           const CacheOptions& options, tn_context* context);
 
 }  // namespace tenon::build

@@ -2,11 +2,10 @@
 
 #include <chrono>
 #include <filesystem>
-#include <set>
 
 #include "base/file.h"
 #include "build/capability_report.h"
-#include "wire/onnx_write.h"
+#include "build/save_optimized.h"
 
 namespace tenon::build {
 
@@ -23,29 +22,6 @@ Json changes_json(const ChangeLog& log) {
                        {"removed", change.removed},
                        {"added", change.added}});
   return changes;
-}
-
-void collect_locations(const wire::TensorProto& tensor, std::set<std::string>& locations) {
-  if (!tensor.is_external) return;
-  for (const wire::StringEntry& entry : tensor.external_data)
-    if (entry.key == "location") locations.emplace(entry.value);
-}
-
-// The files beside the model that hold its weights.
-std::set<std::string> data_files(const wire::Graph& graph) {
-  std::set<std::string> locations;
-  for (const wire::TensorProto& tensor : graph.initializers) collect_locations(tensor, locations);
-  for (const wire::Node& node : graph.nodes)
-    for (const wire::Attribute& attribute : node.attributes) {
-      for (const wire::TensorProto& tensor : attribute.tensors) collect_locations(tensor, locations);
-      for (const auto& body : attribute.graphs) locations.merge(data_files(*body));
-    }
-  return locations;
-}
-
-bool is_same_file(const std::string& a, const std::string& b) {
-  std::error_code problem;
-  return fs::equivalent(a, b, problem) && !problem;
 }
 
 fs::path folder_of(const std::string& path) {
@@ -76,7 +52,7 @@ class Optimizing {
     if (request_.check || request_.overwrite) return {};
     std::error_code problem;
     if (!fs::exists(fs::symlink_status(request_.output, problem))) return {};
-    return invalid_argument("'{}' exists; add --overwrite to replace it", request_.output);
+    return invalid_argument("'{}' exists; set the option 'overwrite' to replace it", request_.output);
   }
 
   Status optimize() {
@@ -88,7 +64,7 @@ class Optimizing {
       if (is_done) return leave("stamp", nodes);
     }
     TN_RETURN_IF_ERROR(import_opened(*model_));
-    TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_model(*model_, request_.capabilities.set));
+    TN_ASSIGN_OR_RETURN(RewrittenModel optimized, optimize_model(*model_, request_.capabilities.set));
     report_["changes"] = changes_json(optimized.log);
     if (!optimized.changed && !request_.force) return leave("no pass changes it", nodes);
     report_["nodes"] = {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}};
@@ -96,9 +72,11 @@ class Optimizing {
     report_["written"] = request_.check ? "nothing" : "model";
     if (request_.check) return {};
     TN_RETURN_IF_ERROR(take_data_files_along(optimized.exported.model.graph));
-    auto writer = wire::encode_model(optimized.exported.model);
-    if (!writer.ok()) return std::move(writer).status().in(request_.output);
-    return write_file_atomically(request_.output, writer->pieces());
+    const SaveRequest save{request_.output, request_.capabilities, request_.overwrite, request_.most_file_bytes};
+    TN_ASSIGN_OR_RETURN(const Json files, write_rewritten(*model_, optimized, save, true));
+    for (const Json& file : files)
+      if (text_in(file, "written") == "weights") report_["data_files"].push_back(file);
+    return {};
   }
 
   // Nothing is to be done to the model.
@@ -128,7 +106,7 @@ class Optimizing {
         if (!request_.overwrite && fs::exists(fs::symlink_status(to / location, problem)))
           return invalid_argument(
               "'{}' exists, and the model needs a data file of this name there; choose another "
-              "folder, or add --overwrite to replace it",
+              "folder, or set the option 'overwrite' to replace it",
               (to / location).string());
         fs::create_directories((to / location).parent_path(), problem);
         TN_ASSIGN_OR_RETURN(const Copied copied,

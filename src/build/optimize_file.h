@@ -4,6 +4,7 @@
 
 #include "base/status.h"
 #include "passes/optimize_model.h"
+#include "wire/onnx_write.h"
 
 namespace tenon::build {
 
@@ -14,6 +15,8 @@ struct OptimizeRequest {
   bool force = false;      // does the work even where the stamp says that it is done
   bool overwrite = false;  // an output that exists
   bool check = false;      // says what would be done, and writes nothing
+  // Of the output. Where weights inside would make it larger, they go to a data file.
+  uint64_t most_file_bytes = wire::kMaxMessageBytes;
 };
 
 // Takes a model file through the passes. The report is one JSON object:

@@ -12,6 +12,7 @@
 #include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/models.h"
+#include "cli/option_flags.h"
 #include "cli/output_file.h"
 #include "cli/text.h"
 
@@ -89,7 +90,7 @@ class Optimize final : public Command {
       report = Json::parse(tenon::optimize_file(flags_.model, flags_.output, options));
     } catch (const tenon::Error& error) {
       const bool is_model = error.code() == TN_INVALID_MODEL || error.code() == TN_NOT_FOUND;
-      throw Failure(is_model ? kCannotLoad : kFailed, in_file(flags_.model, error.what()));
+      throw Failure(is_model ? kCannotLoad : kFailed, in_file(flags_.model, with_flags(error.what())));
     }
     console.end_progress();
     if (console.is_json())

@@ -6,6 +6,7 @@
 #include "onnx/graph_importer.h"
 #include "onnx/model_header.h"
 #include "wire/external_data.h"
+#include "wire/onnx_build.h"
 
 namespace tenon {
 
@@ -74,6 +75,22 @@ Status build_graph(ImportedModel& model) {
   return {};
 }
 
+// Whoever writes the model writes what the caller gave.
+void use_given_weights(ImportedModel& model) {
+  for (wire::TensorProto& proto : model.wire.graph.initializers) {
+    const auto given = model.options.weights.find(std::string(proto.name));
+    if (given == model.options.weights.end()) continue;
+    const Tensor& tensor = given->second;
+    // Others are refused when the graph is built.
+    const bool fits = static_cast<int64_t>(tensor.dtype()) == proto.data_type && tensor.dims() == proto.dims;
+    if (!fits || tensor.dtype() == DType::String) continue;
+    wire::remove_elements(proto);
+    proto.raw_data = tensor.size()
+                         ? wire::Bytes(static_cast<const char*>(tensor.data()), static_cast<size_t>(tensor.bytes()))
+                         : wire::Bytes("");
+  }
+}
+
 wire::Loading loading_of(const ImportOptions& options) {
   return options.map_files ? wire::Loading::Map : wire::Loading::Copy;
 }
@@ -88,6 +105,7 @@ Result<std::shared_ptr<ImportedModel>> import_bytes(std::string_view bytes, std:
   model->file = bytes;
   model->options = options;
   TN_ASSIGN_OR_RETURN(model->wire, wire::parse_model(bytes, options.parse));
+  use_given_weights(*model);
   if (!external_folder.empty()) {
     TN_ASSIGN_OR_RETURN(model->external, wire::FolderExternalData::in_folder(external_folder, loading_of(options)));
   }
@@ -114,6 +132,7 @@ Result<std::shared_ptr<ImportedModel>> open_file(const std::string& path, const 
   auto parsed = wire::parse_model(bytes, options.parse);
   if (!parsed.ok()) return std::move(parsed).status().in(path);
   model->wire = std::move(*parsed);
+  use_given_weights(*model);
   auto external = wire::FolderExternalData::of_model(path, loading_of(options));
   if (!external.ok()) return std::move(external).status().in(path);
   model->external = std::move(*external);
@@ -140,6 +159,7 @@ Result<std::shared_ptr<ImportedModel>> import_again(const ImportedModel& model,
   again->options = model.options;
   again->options.replaced = std::move(replaced);
   TN_ASSIGN_OR_RETURN(again->wire, wire::parse_model(again->file, again->options.parse));
+  use_given_weights(*again);
   TN_RETURN_IF_ERROR(build_graph(*again).in(model.path));
   return again;
 }

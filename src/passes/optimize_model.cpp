@@ -8,6 +8,7 @@
 #include "passes/fingerprint.h"
 #include "passes/pass_set_version.h"
 #include "passes/stamp.h"
+#include "plan/context_model.h"
 #include "weights/source_names.h"
 
 namespace tenon {
@@ -91,6 +92,7 @@ NodeAlone::Opsets more_opsets(const CapabilitySet& capabilities) {
 }  // namespace
 
 Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities) {
+  TN_RETURN_IF_ERROR(check_not_compiled(model.wire));
   RewrittenModel optimized;
   Graph graph = model.graph.clone();
   if (capabilities.has(Capability::InlineFunctions)) inline_functions(model, graph, optimized.log);
@@ -109,6 +111,13 @@ Result<RewrittenModel> optimize_model(const ImportedModel& model, const Capabili
   optimized.changed = before != after;
   put_stamp(optimized.exported, {pass_set_version(), capabilities, after});
   return optimized;
+}
+
+Status renew_stamp(ExportedModel& exported, const std::shared_ptr<const void>& bytes, wire::ExternalData* external,
+                   const CapabilitySet& capabilities) {
+  TN_ASSIGN_OR_RETURN(const Hash128 content, fingerprint(exported.model, bytes, external));
+  put_stamp(exported, {pass_set_version(), capabilities, content});
+  return {};
 }
 
 Result<bool> is_stamped_as_done(const wire::Model& model, const std::shared_ptr<const void>& bytes,

@@ -20,6 +20,10 @@ struct RewrittenModel {
 // imports. No weight is read unless the capability for folding them is on.
 Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities);
 
+// Renews the stamp of an exported model whose messages were changed since. bytes, external: as for fingerprint().
+Status renew_stamp(ExportedModel& exported, const std::shared_ptr<const void>& bytes, wire::ExternalData* external,
+                   const CapabilitySet& capabilities);
+
 // Whether the stamp in a model says, and rightly, that these passes would change nothing. Looks at the model's messages
 // and small constants only. external: as for fingerprint().
 Result<bool> is_stamped_as_done(const wire::Model& model, const std::shared_ptr<const void>& bytes,

@@ -34,6 +34,8 @@ Result<wire::Model> make_context_model(const wire::Model& source, const Plan& pl
 
 // Whether a model holds an EPContext node, of whomever.
 bool is_context_model(const wire::Model& model);
+// An error for such a model, which says from what it was made: for whoever needs that instead.
+Status check_not_compiled(const wire::Model& model);
 // The context node of a model that make_context_model made; views into the model's bytes. Unsupported when another
 // program made it, InvalidModel when it is damaged.
 Result<ContextNode> read_context_model(const wire::Model& model);

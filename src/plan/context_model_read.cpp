@@ -18,6 +18,12 @@ const wire::Attribute* find(const wire::Node& node, Bytes name) {
   return it == node.attributes.end() ? nullptr : &*it;
 }
 
+// "" when there is no such text.
+Bytes text_of(const wire::Node& node, Bytes name) {
+  const wire::Attribute* attribute = find(node, name);
+  return attribute && attribute->type == AttributeType::String ? attribute->s : Bytes();
+}
+
 // Attributes of one node, with errors that name them.
 class ContextReader {
  public:
@@ -46,14 +52,11 @@ class ContextReader {
 
  private:
   Status check_maker() const {
-    const wire::Attribute* source = find(node_, kSource);
-    const Bytes maker = source && source->type == AttributeType::String ? source->s : Bytes();
+    const Bytes maker = text_of(node_, kSource), original = text_of(node_, kSourceModel);
     if (maker == kTenon) return {};
-    const wire::Attribute* original = find(node_, kSourceModel);
-    const bool named = original && original->type == AttributeType::String && !original->s.empty();
     return unsupported("this context model was made by {}, and only that program can run it; compile {} with Tenon",
                        maker.empty() ? "an unnamed program" : fmt::format("'{}'", maker),
-                       named ? fmt::format("'{}'", original->s) : "the model it was made from");
+                       original.empty() ? "the model it was made from" : fmt::format("'{}'", original));
   }
   Result<int64_t> integer(Bytes name) const {
     const wire::Attribute* attribute = find(node_, name);
@@ -109,6 +112,16 @@ Status check_names(const char* what, const std::vector<wire::ValueInfo>& declare
 }  // namespace
 
 bool is_context_model(const wire::Model& model) { return std::ranges::any_of(model.graph.nodes, is_context_node); }
+
+Status check_not_compiled(const wire::Model& model) {
+  const auto it = std::ranges::find_if(model.graph.nodes, is_context_node);
+  if (it == model.graph.nodes.end()) return {};
+  const Bytes maker = text_of(*it, kSource), original = text_of(*it, kSourceModel);
+  return invalid_argument(
+      "this model is already compiled{}; name {}",
+      maker.empty() || maker == kTenon ? "" : fmt::format(" by '{}'", maker),
+      original.empty() ? "the model it was made from" : fmt::format("'{}', from which it was made", original));
+}
 
 Result<ContextNode> read_context_model(const wire::Model& model) {
   const auto it = std::ranges::find_if(model.graph.nodes, is_context_node);

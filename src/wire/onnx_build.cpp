@@ -5,6 +5,25 @@
 
 namespace tenon::wire {
 
+namespace {
+
+bool is_typed_data(Bytes encoded_field) {
+  using namespace field::tensor;
+  const uint32_t number = static_cast<unsigned char>(encoded_field.front()) >> 3;
+  return number == kFloatData || number == kInt32Data || number == kStringData || number == kInt64Data ||
+         number == kDoubleData || number == kUInt64Data;
+}
+
+}  // namespace
+
+void remove_elements(TensorProto& tensor) {
+  tensor.raw = {};
+  tensor.raw_data.reset();
+  tensor.is_external = false;
+  tensor.external_data.clear();
+  std::erase_if(tensor.other, is_typed_data);
+}
+
 Bytes MessageBuilder::keep(std::string_view text) { return kept_.emplace_back(text); }
 
 Node MessageBuilder::make_node(std::string_view op_type, std::string_view domain, std::span<const Bytes> inputs,

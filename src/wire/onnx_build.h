@@ -10,6 +10,9 @@
 
 namespace tenon::wire {
 
+// Takes the elements out of a tensor message, wherever they are. The rest stays.
+void remove_elements(TensorProto& tensor);
+
 // Makes new messages. Owns every string it is given, so the messages live as long as the builder (also after it is
 // moved); element bytes of tensors are the exception, they stay with the caller.
 class MessageBuilder {

@@ -59,7 +59,9 @@ Result<Tensor> decode_external(const TensorProto& proto, const TensorHeader& hea
                          dtype_name(header.dtype), dims_text(proto.dims), header.bytes, length);
   if (!external)
     return invalid_argument(
-        "the elements are in the file '{}'; load the model by its path so that this file can be found", location);
+        "the elements are in the file '{}'; load the model by its path, or name the folder of this file "
+        "(external_folder)",
+        location);
   if (length == 0) return Tensor::allocate(header.dtype, proto.dims, nullptr);
   TN_ASSIGN_OR_RETURN(auto region, external->read(location, offset, length));
   if (static_cast<int64_t>(region.bytes.size()) != length)

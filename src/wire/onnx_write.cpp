@@ -96,6 +96,12 @@ Result<MessageWriter> encode_model(const Model& model) {
   return out;
 }
 
+uint64_t encoded_bytes(const Model& model) {
+  MessageWriter out;
+  encode_model_fields(model, out);
+  return out.size();
+}
+
 Result<std::string> write_model(const Model& model) {
   TN_ASSIGN_OR_RETURN(const MessageWriter out, encode_model(model));
   return out.to_string();

@@ -17,6 +17,8 @@ inline constexpr uint64_t kMaxMessageBytes = (uint64_t{1} << 31) - 1;
 // write_file_atomically. Fails when the model is larger than a protobuf can be.
 Result<MessageWriter> encode_model(const Model& model);
 Result<std::string> write_model(const Model& model);
+// How large the encoded model is, or would be if a protobuf could be so large.
+uint64_t encoded_bytes(const Model& model);
 
 // The fields of one message.
 void encode(const Graph& graph, MessageWriter& out);

@@ -1,5 +1,6 @@
 """The examples in C and C++ compile against the public headers and print what they should."""
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -68,4 +69,24 @@ def test_collections(models, tmp_path):
         "dense: 0 0.5 0 0.25",
         "scores: ash=6 oak=6",
         "given: 0",
+    ]
+
+
+def test_building_in_c(models, tmp_path):
+    assert output_of("build_model.c", shutil.copy(models / "cnn.onnx", tmp_path), tmp_path) == [
+        "optimize: done",
+        "optimize: already normalized",
+        "analyze: the reference runs 1 node(s)",
+        "build: done",
+        "build: up to date",
+    ]
+
+
+def test_building_in_cpp(models, tmp_path):
+    assert output_of("build_model.cpp", shutil.copy(models / "cnn.onnx", tmp_path), tmp_path) == [
+        "optimized: 1",
+        "again: 1",
+        "the reference runs 1 node(s)",
+        "model_ctx.onnx: done",
+        "model_ctx.onnx: up to date",
     ]

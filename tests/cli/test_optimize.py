@@ -248,3 +248,22 @@ def test_functions_become_nodes(tenon, tmp_path):
     model = onnx.load(tmp_path / "calls.onnx")
     assert [node.op_type for node in model.graph.node] == ["Twice"]
     assert [f.name for f in model.functions] == ["Twice"]
+
+
+def test_compiled_models_are_refused(tenon, detour):
+    tenon("compile", "-m", "detour.onnx")
+    result = tenon("optimize", "-m", "detour_ctx.onnx")
+    assert result.code == FAILED and "already compiled; name 'detour.onnx', from which it was made" in result.err
+    assert not detour.with_name("detour_ctx_opt.onnx").exists()
+
+
+def test_data_files_are_replaced_when_asked(tenon, detour, tmp_path):
+    onnx.save(onnx.load(detour), tmp_path / "outside.onnx", save_as_external_data=True, location="w.data", size_threshold=0)
+    (tmp_path / "there").mkdir()
+    (tmp_path / "there" / "w.data").write_text("somebody's")
+    line = ["optimize", "-m", "outside.onnx", "-o", "there/outside.onnx"]
+    result = tenon(*line)
+    assert result.code == FAILED and "w.data' exists" in result.err and "add --overwrite to replace it" in result.err
+    assert (tmp_path / "there" / "w.data").read_text() == "somebody's"
+    assert tenon(*line, "--overwrite").code == DONE
+    np.testing.assert_array_equal(results(tmp_path / "there" / "outside.onnx"), results(detour))

@@ -232,9 +232,8 @@ def test_values_of_constant_nodes_stay(tmp_path):
 
 @pytest.fixture(scope="module")
 def torch_nets():
-    """A net with all that exporters fold, a tuned one, and an input. Needs torch, which tests do without otherwise."""
-    torch = pytest.importorskip("torch")
-    pytest.importorskip("onnxscript")
+    """A net with all that exporters fold, a tuned one, and an input."""
+    import torch
 
     class Net(torch.nn.Module):
         def __init__(self):
@@ -288,6 +287,19 @@ def test_torch_example(torch_nets, tmp_path, monkeypatch):
             session.set_weights("net.onnx")  # so that the next line has something to do
     names = {name for name in net.state_dict() if not name.endswith("num_batches_tracked")}
     assert names <= torch_weights("net.onnx")
+
+
+def test_torch_example_with_tenon(torch_nets, tmp_path):
+    """export_pytorch folds nothing either."""
+    torch, net, tuned, x = torch_nets
+    for dynamo in (True, False):
+        tenon.export_pytorch(net, (x,), tmp_path / "net.onnx", dynamo=dynamo, overwrite=True)
+        names = {name for name in net.state_dict() if not name.endswith("num_batches_tracked")}
+        assert names <= torch_weights(tmp_path / "net.onnx")
+        session = tenon.compile(tmp_path / "net.onnx").session()
+        session.set_weights({name: tuned.state_dict()[name] for name in names}, strict=True)
+        actual = session.run(None, {session.get_inputs()[0].name: x.numpy()})[0]
+        np.testing.assert_allclose(actual, tuned(x).detach().numpy(), rtol=1e-4, atol=1e-5)
 
 
 def test_what_torch_folds(torch_nets, tmp_path):
