@@ -1,4 +1,5 @@
 // Optimized models: the C side of src/passes and build/optimize_file.h.
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "api/capability_options.h"
@@ -68,7 +69,11 @@ tn_status* tn_optimize(const char* input, const char* output, const tn_options* 
     reader.boolean("force", request.force);
     reader.boolean("overwrite", request.overwrite);
     reader.boolean("check", request.check);
+    reader.boolean("drift", request.drift);
+    int64_t seed = 0;
+    reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
     TN_RETURN_IF_ERROR(reader.finish());
+    request.seed = static_cast<uint64_t>(seed);
     TN_ASSIGN_OR_RETURN(request.capabilities, api::read_capabilities(switches));
     TN_ASSIGN_OR_RETURN(const std::string text, build::optimize_file(request));
     *report = api::copy_text(text);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "build/capability_report.h"
+#include "build/change_report.h"
 #include "wire/onnx_write.h"
 
 namespace tenon::build {
@@ -13,17 +14,6 @@ namespace tenon::build {
 namespace {
 
 namespace fs = std::filesystem;
-
-Json changes_json(const ChangeLog& log) {
-  Json changes = Json::array();
-  for (const Patch::Change& change : log.changes)
-    changes.push_back({{"rule", change.label},
-                       {"node", change.root},
-                       {"reason", change.reason},
-                       {"removed", change.removed},
-                       {"added", change.added}});
-  return changes;
-}
 
 void collect_locations(const wire::TensorProto& tensor, std::set<std::string>& locations) {
   if (!tensor.is_external) return;
@@ -88,8 +78,7 @@ class Optimizing {
       if (is_done) return leave("stamp", nodes);
     }
     TN_RETURN_IF_ERROR(import_opened(*model_));
-    TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_model(*model_, request_.capabilities.set));
-    report_["changes"] = changes_json(optimized.log);
+    TN_ASSIGN_OR_RETURN(const RewrittenModel optimized, optimize_with_report());
     if (!optimized.changed && !request_.force) return leave("no pass changes it", nodes);
     report_["nodes"] = {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}};
     report_["status"] = request_.check ? "would change" : "optimized";
@@ -99,6 +88,21 @@ class Optimizing {
     auto writer = wire::encode_model(optimized.exported.model);
     if (!writer.ok()) return std::move(writer).status().in(request_.output);
     return write_file_atomically(request_.output, writer->pieces());
+  }
+
+  Result<RewrittenModel> optimize_with_report() {
+    std::unique_ptr<DriftMeter> drift;
+    if (request_.drift) {
+      TN_ASSIGN_OR_RETURN(drift, DriftMeter::start(model_, request_.seed));
+    }
+    TN_ASSIGN_OR_RETURN(RewrittenModel optimized, optimize_model(*model_, request_.capabilities.set,
+                                                                 drift ? drift->observer() : nullptr));
+    report_["changes"] = changes_json(optimized.log, drift.get());
+    if (drift) report_["drift"] = drift->total();
+    if (request_.check) {
+      TN_ASSIGN_OR_RETURN(report_["effects"], effects_json(*model_, request_.capabilities.set));
+    }
+    return optimized;
   }
 
   // Nothing is to be done to the model.

@@ -18,7 +18,10 @@ struct RewrittenModel {
 
 // Takes the model through the passes that are switched on and writes it as ONNX again, in the op versions that it
 // imports. No weight is read unless the capability for folding them is on.
-Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities);
+// observe: told of each patch of a rule, with the whole graph as it is then and the patch's number in the log.
+using PatchObserver = std::function<Status(const Graph& graph, const Patch::Change& change, size_t number)>;
+Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities,
+                                      const PatchObserver& observe = nullptr);
 
 // Whether the stamp in a model says, and rightly, that these passes would change nothing. Looks at the model's messages
 // and small constants only. external: as for fingerprint().

@@ -1,5 +1,7 @@
 #include "passes/pipeline.h"
 
+#include <map>
+
 #include "ir/infer_readers.h"
 #include "passes/normalize/rules.h"
 #include "passes/optimize/rules.h"
@@ -37,10 +39,17 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
            {MergeClips, merge_clips(), "the same"},
            {MergeTransposes, merge_transposes(), "the same"},
            {SinkTransposes, sink_transposes(), "when neighbours have been merged"},
+           {ReduceReshapeTranspose, reduce_reshape_transpose(), "before its Reshape goes into another one"},
            {MergeReshapes, merge_reshapes(), "the same"},
+           {MergeSqueezes, merge_squeezes(), "the same"},
+           {MergeGathers, merge_gather_axes(), "before a Gather is looked at with the one before it"},
+           {MergeGathers, merge_gathers(), "the same"},
+           {SliceShapes, slice_shapes(), "when a Gather has an axis of its own"},
+           {SliceShapes, join_shapes(), "when there are Shapes of some axes"},
            {MergeSlices, merge_slices(), "before parts are looked for"},
            {SlicesToSplit, slices_to_split(), "before all parts are joined"},
            {SimplifyConcat, simplify_concat(), "the same"},
+           {SimplifyConcat, simplify_split(), "the same"},
            {RemoveRequantize, remove_requantize(), "exact, and so before the other"},
            {RemoveQuantizeRounding, remove_quantize_rounding(), "the same"},
            {FusePad, fuse_pad(), "before the window belongs to a fused op"},
@@ -60,7 +69,11 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
            {FuseConvActivation, fuse_conv_activation(onnx), "when the product has all that is linear"},
            {FuseGemmActivation, fuse_gemm_activation(onnx), "the same"},
            {FuseDynamicQuantizeMatmul, fuse_dynamic_quantize_matmul(onnx), "when its bias has not gone elsewhere"},
+           {FuseRotaryEmbedding, fuse_rotary_embedding(onnx), "before attention is looked for that turns by itself"},
            {FuseAttention, fuse_attention(onnx), "before its products become something else"},
+           {FusePackedAttention, fuse_packed_attention(onnx), "takes most nodes, so before the others"},
+           {PackAttentionWeights, pack_attention_weights(onnx), "where no product is for all three"},
+           {FuseGroupQueryAttention, fuse_group_query_attention(onnx), "where keys serve groups or follow a past"},
            {FuseMultiHeadAttention, fuse_multi_head_attention(onnx), "where ONNX has no Attention yet"},
            {FuseEmbedLayerNorm, fuse_embed_layer_norm(onnx), "before its sum is taken for a skip connection"},
            {FuseSkipLayerNorm, fuse_skip_layer_norm(onnx), "when the normalization has its bias"},
@@ -71,6 +84,18 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
            {FuseBiasGelu, fuse_bias_gelu(onnx), "last, because it takes what is a Gelu by now"},
        }},
   };
+}
+
+std::optional<Capability> capability_of_rule(std::string_view rule) {
+  static const auto known = [] {
+    std::map<std::string_view, Capability> all{{"inline_functions", Capability::InlineFunctions},
+                                               {"remove_unused", Capability::RemoveUnused}};
+    for (const Phase& phase : pipeline())
+      for (const Pass& pass : phase.passes) all.emplace(pass.rule.name, pass.capability);
+    return all;
+  }();
+  const auto it = known.find(rule);
+  return it == known.end() ? std::nullopt : std::optional(it->second);
 }
 
 namespace {
