@@ -6,16 +6,16 @@ from .rule_case import RuleCase
 
 INTS = lambda *numbers: np.array(numbers, np.int64)  # noqa: E731
 X = {"x": "float[5, 3, 4]"}
-SOME = {"a": INTS(4, -4, 0), "b": INTS(-1, 1), "one": np.int64(1), "axis": INTS(0)}
+ONE = {"one": np.int64(1), "axis": INTS(0)}
 LENGTHS = {"x": "float[n, 3, m, 4]"}
 
 CASES = [
-    RuleCase("merge-gathers", "c = Gather(x, a) y = Gather<axis = -3>(c, b)", X, {"Gather": 1}, SOME, needs_shapes=True),
+    RuleCase("merge-gathers", "c = Gather(x, a) y = Gather<axis = -3>(c, b)", X, {"Gather": 1}, {"a": INTS(4, -4, 0), "b": INTS(-1, 1)}, needs_shapes=True),
     RuleCase("merge-gathers", "c = Slice(x, start, end, axis, step) y = Gather(c, one)", X, {"Gather": 1},
-             {**SOME, "start": INTS(-1), "end": INTS(-6), "step": INTS(-2)}, needs_shapes=True, name="merge-gathers of a Slice"),
+             {**ONE, "start": INTS(-1), "end": INTS(-6), "step": INTS(-2)}, needs_shapes=True, name="merge-gathers of a Slice"),
     RuleCase("merge-gathers", "c = Concat<axis = 1>(x, v) y = Gather<axis = 1>(c, i)", {**X, "v": "float[5, 2, 4]"}, {"Gather": 1},
              {"i": INTS(-1, 3)}, needs_shapes=True, name="merge-gathers of a Concat"),
-    RuleCase("merge-gathers", "c = Gather(x, one) y = Unsqueeze(c, axis)", X, {"Gather": 1}, SOME,
+    RuleCase("merge-gathers", "c = Gather(x, one) y = Unsqueeze(c, axis)", X, {"Gather": 1}, ONE,
              name="merge-gathers and an Unsqueeze"),
     RuleCase("merge-gathers", "c = Slice(x, i, j, axis) y = Squeeze(c, axis)", X, {"Gather": 1},
              {"i": INTS(3), "j": INTS(4), "axis": INTS(0)}, needs_shapes=True, name="merge-gathers and a Squeeze"),
