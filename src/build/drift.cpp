@@ -51,8 +51,8 @@ Result<DriftMeter::Values> DriftMeter::run(const Graph& graph) const {
   TN_ASSIGN_OR_RETURN(const CompiledModel compiled, compile(graph, {"reference", {}}));
   SessionOptions options;
   options.seed = seed_;
-  TN_ASSIGN_OR_RETURN(const auto session, Session::make_from_sources(compiled.program, own_weights(compiled, model_),
-                                                                     std::move(options)));
+  TN_ASSIGN_OR_RETURN(const auto session,
+                      Session::make_from_sources(compiled.program, own_weights(compiled, model_), std::move(options)));
   return session->run(inputs_, {}, {});
 }
 

@@ -95,8 +95,8 @@ class Optimizing {
     if (request_.drift) {
       TN_ASSIGN_OR_RETURN(drift, DriftMeter::start(model_, request_.seed));
     }
-    TN_ASSIGN_OR_RETURN(RewrittenModel optimized, optimize_model(*model_, request_.capabilities.set,
-                                                                 drift ? drift->observer() : nullptr));
+    TN_ASSIGN_OR_RETURN(RewrittenModel optimized,
+                        optimize_model(*model_, request_.capabilities.set, drift ? drift->observer() : nullptr));
     report_["changes"] = changes_json(optimized.log, drift.get());
     if (drift) report_["drift"] = drift->total();
     if (request_.check) {

@@ -102,7 +102,8 @@ class Optimize final : public Command {
     arguments.text("-m,--model", flags_.model, "FILE", "the ONNX model");
     arguments.text("-o,--output", flags_.output, "FILE", "the result; <stem>_opt.onnx beside the model by default");
     flags_.capabilities.declare(arguments);
-    arguments.text("--config", flags_.config, "FILE", "the section 'optimize' of a JSON file: enable, disable, "
+    arguments.text("--config", flags_.config, "FILE",
+                   "the section 'optimize' of a JSON file: enable, disable, "
                    "keep_functions; flags override it");
     arguments.flag("--list-capabilities", flags_.list, "list the capabilities");
     arguments.flag("--check", flags_.check, "report what each capability would change, write nothing");

@@ -209,9 +209,8 @@ Dim max(const Dim& a, const Dim& b) {
   // Symbols are extents, and so are sums and products of them.
   const auto is_never_negative = [](const Dim& d) {
     return std::ranges::all_of(Dim::terms_of(d), [](const Dim::Term& t) {
-      return t.coefficient >= 0 && std::ranges::all_of(t.atoms, [](const auto& atom) {
-               return atom->function == Dim::Function::Symbol;
-             });
+      return t.coefficient >= 0 &&
+             std::ranges::all_of(t.atoms, [](const auto& atom) { return atom->function == Dim::Function::Symbol; });
     });
   };
   if (a.is_constant() && a.value_ <= 0 && is_never_negative(b)) return b;

@@ -28,7 +28,7 @@ def gelu(tmp_path):
         helper.make_node("Mul", ["q", "half"], ["y"], "halve"),
     ]
     numbers = {"root": 2**0.5, "one": 1, "half": 0.5}
-    weights = [numpy_helper.from_array(np.float32(number), name) for name, number in numbers.items()]
+    weights = {name: np.float32(number) for name, number in numbers.items()}
     models.save(tmp_path / "gelu.onnx", nodes, [models.tensor("x", ["n", 4])], [models.tensor("y", ["n", 4])], weights)
     return tmp_path / "gelu.onnx"
 
@@ -75,7 +75,7 @@ def test_constants_that_are_computed_say_so_too(tenon, tmp_path):
         helper.make_node("Concat", ["i", "rest"], ["t"], "target", axis=0),
         helper.make_node("Reshape", ["x", "t"], ["y"], "flatten"),
     ]
-    weights = [numpy_helper.from_array(np.array([0]), "zero"), numpy_helper.from_array(np.array([2, -1]), "rest")]
+    weights = {"zero": np.array([0]), "rest": np.array([2, -1])}
     models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [3, 4])], [models.tensor("y", [3, 2, 2])], weights)
     tenon("optimize", "-m", "m.onnx")
     (constant, reshape) = onnx.load(tmp_path / "m_opt.onnx").graph.node
@@ -147,7 +147,7 @@ def test_drift_of_what_is_not_rounding_is_told(tenon, tmp_path):
         helper.make_node("DequantizeLinear", ["q", "scale", "zero"], ["d"], "back"),
         helper.make_node("Neg", ["d"], ["y"], "negate"),
     ]
-    weights = [numpy_helper.from_array(np.float32(0.5), "scale"), numpy_helper.from_array(np.int8(0), "zero")]
+    weights = {"scale": np.float32(0.5), "zero": np.int8(0)}
     models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [64])], [models.tensor("y", [64])], weights)
     report = tenon("optimize", "-m", "m.onnx", "--enable", "remove-quantize-rounding", "--drift", "--format", "json").json
     (change,) = report["changes"]
@@ -172,4 +172,4 @@ def test_a_configuration_switches_capabilities_and_flags_override_it(tenon, gelu
 
 def test_what_is_switched_on_with_another_one_is_said(tenon, gelu):
     result = tenon("optimize", "-m", "gelu.onnx", "--enable", "fuse-group-query-attention")
-    assert result.out.startswith("enabled fuse-rotary-embedding as well: fuse-group-query-attention needs it\n")
+    assert "enabled fuse-rotary-embedding as well: fuse-group-query-attention needs it\n" in result.out

@@ -29,7 +29,7 @@ struct AttentionLayerPattern {
 };
 
 struct AttentionLayer {
-  ValueId q = kNone, k = kNone, v = kNone;  // before they are split
+  ValueId q = kNone, k = kNone, v = kNone;             // before they are split
   ValueId past = kNone, keys = kNone, values = kNone;  // keys and values together with the past; kNone: there is none
   int64_t heads = 0;
   float scale = 1;

@@ -149,7 +149,8 @@ class MaskReader {
     MaskFact fact{true, false};
     for (int64_t i = 0; i < tensor.size(); ++i) {
       const int64_t query = i / keys % queries, key = i % keys;
-      const bool is_future = key > query + offset_.value(), is_kept = keeps(*element_of(tensor, static_cast<size_t>(i)));
+      const bool is_future = key > query + offset_.value(),
+                 is_kept = keeps(*element_of(tensor, static_cast<size_t>(i)));
       if (is_future && is_kept) fact.hides_future = false;
       if (!is_future && !is_kept) fact.hides_past = true;
     }

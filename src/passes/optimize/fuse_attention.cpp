@@ -64,8 +64,8 @@ std::optional<Shape> scores_of(const Patch& patch, ValueId q, ValueId k, ValueId
     if (!*shape || (*shape)->size() != 4 || (**shape)[0] != (*query)[0]) return std::nullopt;
   if ((*key)[1] != (*value)[1] || (*query)[3] != (*key)[3] || (*key)[2] != (*value)[2]) return std::nullopt;
   const Dim &heads = (*query)[1], &groups = (*key)[1];
-  const bool are_groups = heads.is_constant() && groups.is_constant() && groups.value() > 0 &&
-                          heads.value() % groups.value() == 0;
+  const bool are_groups =
+      heads.is_constant() && groups.is_constant() && groups.value() > 0 && heads.value() % groups.value() == 0;
   if (heads != groups && !are_groups) return std::nullopt;
   return Shape{(*query)[0], heads, (*query)[2], (*key)[2]};
 }

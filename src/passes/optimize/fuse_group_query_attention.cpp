@@ -66,7 +66,8 @@ std::optional<std::string> read_layer(Graph& graph, const Match& m, const LayerP
   layer.size = (*queries)[3];
   layer.kv_heads = (*keys)[1];
   layer.total = (*all)[2];
-  if (*keys != Shape{layer.batch, layer.kv_heads, layer.length, layer.size} || layer.heads.value() % layer.kv_heads.value() != 0)
+  if (*keys != Shape{layer.batch, layer.kv_heads, layer.length, layer.size} ||
+      layer.heads.value() % layer.kv_heads.value() != 0)
     return "the shapes of queries, keys and values are not known to fit";
   return std::nullopt;
 }
@@ -74,8 +75,8 @@ std::optional<std::string> read_layer(Graph& graph, const Match& m, const LayerP
 std::optional<std::string> past_problem(const Graph& graph, const Layer& layer) {
   if (!layer.keys) return std::nullopt;
   const Shape *keys = heads_shape(graph, layer.keys->past), *values = heads_shape(graph, layer.values->past);
-  if (!keys || !values || *keys != *values ||
-      *keys != Shape{layer.batch, layer.kv_heads, (*keys)[2], layer.size} || (*keys)[2] + layer.length != layer.total)
+  if (!keys || !values || *keys != *values || *keys != Shape{layer.batch, layer.kv_heads, (*keys)[2], layer.size} ||
+      (*keys)[2] + layer.length != layer.total)
     return "the shape of its past is not known to fit";
   // onnxruntime refuses to run several new positions of several sequences behind a past.
   if (layer.batch != Dim(1) && layer.length != Dim(1))
@@ -156,12 +157,13 @@ OnnxNode as_node(NodeMaker& onnx, Patch& patch, Layer& layer, double scale, Valu
                 v = rows_of(patch, layer.v, layer.inside);
   const Lengths lengths = lengths_of(patch, layer, q);
   const ValueId none = kNone;
-  OnnxNode node{kMicrosoftDomain,
-                "GroupQueryAttention",
-                {q, k, v, layer.keys ? layer.keys->past : none, layer.keys ? layer.values->past : none, lengths.last,
-                 lengths.total, layer.cosines, layer.sines, none, bias},
-                {messages.make_int("num_heads", layer.heads.value()), messages.make_int("kv_num_heads", layer.kv_heads.value()),
-                 messages.make_float("scale", static_cast<float>(scale))}};
+  OnnxNode node{
+      kMicrosoftDomain,
+      "GroupQueryAttention",
+      {q, k, v, layer.keys ? layer.keys->past : none, layer.keys ? layer.values->past : none, lengths.last,
+       lengths.total, layer.cosines, layer.sines, none, bias},
+      {messages.make_int("num_heads", layer.heads.value()), messages.make_int("kv_num_heads", layer.kv_heads.value()),
+       messages.make_float("scale", static_cast<float>(scale))}};
   if (layer.cosines != kNone) node.attributes.push_back(messages.make_int("do_rotary", 1));
   if (layer.is_interleaved) node.attributes.push_back(messages.make_int("rotary_interleaved", 1));
   return node;

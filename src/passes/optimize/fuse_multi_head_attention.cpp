@@ -21,11 +21,10 @@ Attempt match_layer(NodeMaker& onnx, Graph& graph, NodeId root) {
   if (layer.past != kNone) return Attempt::no("its past holds keys and values together");
   auto patch = std::make_unique<Patch>(graph, root, kFuseMultiHeadAttention);
   patch->set_reason("together the nodes compute com.microsoft.MultiHeadAttention");
-  OnnxNode node{
-      kMicrosoftDomain,
-      "MultiHeadAttention",
-      {layer.q, layer.k, layer.v},
-      {onnx.messages().make_int("num_heads", layer.heads), onnx.messages().make_float("scale", layer.scale)}};
+  OnnxNode node{kMicrosoftDomain,
+                "MultiHeadAttention",
+                {layer.q, layer.k, layer.v},
+                {onnx.messages().make_int("num_heads", layer.heads), onnx.messages().make_float("scale", layer.scale)}};
   if (is_masked(pattern.core, *m)) {
     const ValueId mask = mask_of(*patch, pattern.core, *m, kFuseMultiHeadAttention);
     const ValueId bias = mask_for(*patch, mask, layer.scores, true);

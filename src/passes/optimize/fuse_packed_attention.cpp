@@ -80,8 +80,8 @@ std::optional<Projection> joined(Patch& patch, const AttentionLayer& layer, std:
 ValueId present_of(Graph& graph, const AttentionLayer& layer, std::vector<NodeId>& inside) {
   static const Pattern keys = Pattern::any(), values = Pattern::any();
   static const Pattern axes = Pattern::any(), more_axes = Pattern::any();
-  static const Pattern whole = Pattern::op(OpId::Concat, {Pattern::op(OpId::Unsqueeze, {keys, axes}),
-                                                          Pattern::op(OpId::Unsqueeze, {values, more_axes})});
+  static const Pattern whole = Pattern::op(
+      OpId::Concat, {Pattern::op(OpId::Unsqueeze, {keys, axes}), Pattern::op(OpId::Unsqueeze, {values, more_axes})});
   for (const Use& use : graph.value(layer.keys).uses) {
     if (use.kind != Use::Kind::Input || graph.node(use.node).op != OpId::Unsqueeze) continue;
     for (const Use& next : graph.value(graph.node(use.node).outputs[0]).uses) {
@@ -101,13 +101,12 @@ ValueId present_of(Graph& graph, const AttentionLayer& layer, std::vector<NodeId
 }
 
 // What hides scores: as an attribute where only later keys are hidden, else as a summand. A reason when it is neither.
-std::optional<std::string> add_mask(NodeMaker& onnx, Patch& patch, const AttentionLayerPattern& pattern,
-                                    const Match& m, const AttentionLayer& layer, OnnxNode& node) {
+std::optional<std::string> add_mask(NodeMaker& onnx, Patch& patch, const AttentionLayerPattern& pattern, const Match& m,
+                                    const AttentionLayer& layer, OnnxNode& node) {
   if (!is_masked(pattern.core, m)) return std::nullopt;
   const ValueId mask = mask_of(patch, pattern.core, m, patch.label());
   if (mask == kNone) return "its mask does not hide scores";
-  const MaskFact fact =
-      mask_fact(patch.graph(), pattern.core, m, {layer.scores[2], layer.scores[3]}, patch.label());
+  const MaskFact fact = mask_fact(patch.graph(), pattern.core, m, {layer.scores[2], layer.scores[3]}, patch.label());
   if (fact.is_causal()) {
     node.attributes.push_back(onnx.messages().make_int("unidirectional", 1));
     return std::nullopt;
@@ -129,16 +128,14 @@ Attempt match_packed(NodeMaker& onnx, Graph& graph, NodeId root, std::string_vie
   auto patch = std::make_unique<Patch>(graph, root, rule);
   patch->set_reason("together the nodes compute com.microsoft.Attention");
   std::vector<NodeId> inside = m->nodes();
-  const auto projection =
-      rule == kFusePackedAttention ? packed(graph, layer, inside) : joined(*patch, layer, inside);
+  const auto projection = rule == kFusePackedAttention ? packed(graph, layer, inside) : joined(*patch, layer, inside);
   if (!projection) return Attempt::no("no product of one input with weights and a bias is known to make its parts");
   const bool has_widths = (*graph.value(layer.v).type.shape)[2] != (*graph.value(layer.q).type.shape)[2];
   if (has_widths) return Attempt::no("its values are not as wide as its keys");
-  OnnxNode node{
-      kMicrosoftDomain,
-      "Attention",
-      {projection->x, projection->weight, projection->bias},
-      {onnx.messages().make_int("num_heads", layer.heads), onnx.messages().make_float("scale", layer.scale)}};
+  OnnxNode node{kMicrosoftDomain,
+                "Attention",
+                {projection->x, projection->weight, projection->bias},
+                {onnx.messages().make_int("num_heads", layer.heads), onnx.messages().make_float("scale", layer.scale)}};
   if (auto why = add_mask(onnx, *patch, pattern, *m, layer, node)) return Attempt::no(std::move(*why));
   std::vector<ValueId> results{graph.node(root).outputs[0]};
   if (layer.past != kNone) {

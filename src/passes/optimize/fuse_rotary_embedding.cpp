@@ -30,8 +30,7 @@ struct HalvesPattern {
 
  private:
   Pattern slice() const {
-    return Pattern::op(OpId::Slice,
-                       {x, Pattern::any(), Pattern::any(), maybe(Pattern::any()), maybe(Pattern::any())});
+    return Pattern::op(OpId::Slice, {x, Pattern::any(), Pattern::any(), maybe(Pattern::any()), maybe(Pattern::any())});
   }
 };
 
@@ -46,10 +45,9 @@ struct WholeTablePattern {
 struct HalfTablePattern {
   HalvesPattern halves;
   Pattern cosines = Pattern::any(), sines = Pattern::any();
-  Pattern whole = Pattern::op(OpId::Concat, {Pattern::op(OpId::Sub, {product(halves.first, cosines),
-                                                                     product(halves.second, sines)}),
-                                             Pattern::op(OpId::Add, {product(halves.second, cosines),
-                                                                     product(halves.first, sines)})});
+  Pattern whole = Pattern::op(
+      OpId::Concat, {Pattern::op(OpId::Sub, {product(halves.first, cosines), product(halves.second, sines)}),
+                     Pattern::op(OpId::Add, {product(halves.second, cosines), product(halves.first, sines)})});
 
  private:
   static Pattern product(const Pattern& a, const Pattern& b) { return Pattern::op(OpId::Mul, {a, b}); }
@@ -120,7 +118,8 @@ ValueId first_of_twice(Patch& patch, ValueId v, int most_nodes = 16) {
       const auto axes = known_integers(patch.graph(), node.inputs[1], kFuseRotaryEmbedding);
       const bool keeps_last =
           axes && std::ranges::none_of(*axes, [&](int64_t axis) { return is_last_axis(graph, axis, v); });
-      return keeps_last ? again(first_of_twice(patch, node.inputs[0], most_nodes - 1), {node.inputs[1]}) : ValueId(kNone);
+      return keeps_last ? again(first_of_twice(patch, node.inputs[0], most_nodes - 1), {node.inputs[1]})
+                        : ValueId(kNone);
     }
     default:
       return kNone;
@@ -133,8 +132,8 @@ ValueId without_heads(Patch& patch, ValueId v) {
   if (!shape || shape->size() < 4) return v;
   if ((*shape)[1] != Dim(1)) return kNone;
   const GraphNode* unsqueezed = maker(patch.graph(), v, OpId::Unsqueeze);
-  const auto axes = unsqueezed ? known_integers(patch.graph(), unsqueezed->inputs[1], kFuseRotaryEmbedding)
-                               : std::nullopt;
+  const auto axes =
+      unsqueezed ? known_integers(patch.graph(), unsqueezed->inputs[1], kFuseRotaryEmbedding) : std::nullopt;
   const bool added_heads = axes && axes->size() == 1 && (axes->front() == 1 || axes->front() == -3);
   return added_heads ? unsqueezed->inputs[0] : patch.op(OpId::Squeeze, {v, patch.integers({1})});
 }
@@ -218,7 +217,8 @@ Attempt match_rotation(NodeMaker* onnx, Graph& graph, NodeId root) {
     return Attempt::no("sequences have tables of their own, and the model imports a version of ONNX without the op");
   const bool as_contrib_op = onnx && is_one_table && (!has_op || !batch.is_constant());
   patch->set_reason("together the nodes compute RotaryEmbedding");
-  patch->redefine(graph.node(root).outputs[0], as_contrib_op ? as_contrib(*onnx, *patch, *r) : as_onnx(*patch, *r, batch));
+  patch->redefine(graph.node(root).outputs[0],
+                  as_contrib_op ? as_contrib(*onnx, *patch, *r) : as_onnx(*patch, *r, batch));
   return Attempt::of(std::move(patch));
 }
 

@@ -58,7 +58,8 @@ ValueId rows_of(Patch& patch, ValueId heads, std::vector<NodeId>& inside) {
   const Dim width = shape[1] * shape[3];
   const Permutation swap{0, 2, 1, 3};
   ValueId apart = heads;
-  if (const GraphNode* turned = maker(graph, heads, OpId::Transpose); turned && permutation_of(graph, *turned) == swap) {
+  if (const GraphNode* turned = maker(graph, heads, OpId::Transpose);
+      turned && permutation_of(graph, *turned) == swap) {
     inside.push_back(turned->id);
     apart = turned->inputs[0];
     const GraphNode* split = maker(graph, apart, OpId::Reshape);

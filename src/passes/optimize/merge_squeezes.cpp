@@ -56,8 +56,7 @@ Attempt match_squeezes(Graph& graph, NodeId root) {
   if (only_reader(graph, node.inputs[0]) != root) return Attempt::no("something else reads its input as well");
   auto patch = std::make_unique<Patch>(graph, root, kMergeSqueezes);
   patch->set_reason("one node does what two do");
-  const auto axes =
-      node.op == OpId::Squeeze ? joined(*inner_axes, *outer_axes) : joined(*outer_axes, *inner_axes);
+  const auto axes = node.op == OpId::Squeeze ? joined(*inner_axes, *outer_axes) : joined(*outer_axes, *inner_axes);
   patch->redefine(node.outputs[0], patch->op(node.op, {inner.inputs[0], patch->integers(axes)}));
   return Attempt::of(std::move(patch));
 }

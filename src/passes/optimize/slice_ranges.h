@@ -20,7 +20,8 @@ struct Stretch {
   ValueId of = kNone;
   int64_t axis = 0, start = 0, end = 0, extent = 0;
 };
-// What a Slice takes, or a Gather of indices in a row; nothing when it takes something else, or the extent is not known.
+// What a Slice takes, or a Gather of indices in a row; nothing when it takes something else, or the extent is not
+// known.
 std::optional<Stretch> stretch_of(Graph& graph, const GraphNode& node, std::string_view asker);
 // The Slice that takes it.
 ValueId sliced(Patch& patch, const Stretch& stretch);

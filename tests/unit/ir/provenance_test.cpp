@@ -4,7 +4,6 @@
 
 #include "ir/rewrite.h"
 #include "ir/text.h"
-#include "passes/pipeline.h"
 
 namespace tenon {
 namespace {
@@ -23,7 +22,8 @@ TEST(Provenance, NamesRulesAndNodesOnceInTheirOrder) {
 }
 
 TEST(Provenance, IsReadFromItsText) {
-  for (const auto& p : {from({"one"}, {"a"}), from({"one", "two"}, {"a and b", "c, d", " from e"}), from({"one"}, {})}) {
+  for (const auto& p :
+       {from({"one"}, {"a"}), from({"one", "two"}, {"a and b", "c, d", " from e"}), from({"one"}, {})}) {
     const auto again = Provenance::parse(p.to_text());
     ASSERT_TRUE(again);
     EXPECT_EQ(again->to_text(), p.to_text());
