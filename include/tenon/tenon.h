@@ -523,7 +523,8 @@ TN_API tn_status* tn_model_optimized(const tn_model* model, const tn_options* op
  * overwrite=1|0, check=1|0 (write nothing), drift=1|0 (measure in the reference interpreter, on inputs drawn with
  * seed=N, what changes that are not exact do to the outputs). *report also has input, output, written ("model",
  * "reflink", "copy", "nothing"), evidence ("stamp" or "no pass changes it", when it was done before), data_files,
- * seconds; with check effects: [{capability, changes, nodes, bytes}] of each capability that is on, alone; with drift
+ * seconds; with check misses: [{pass, rule, node, reason}], why rules that were about a node did not fire there, and
+ * effects: [{capability, changes, nodes, bytes}] of each capability that is on, alone; with drift
  * in each change that is not exact drift: {output, max_abs, max_rel, allowed, within} of the output that it moves most,
  * and drift: {seed, inputs, outputs: [{name, max_abs, max_rel, allowed, within}]} of all changes together. within:
  * rounding explains it. */

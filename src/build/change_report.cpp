@@ -4,12 +4,27 @@
 
 namespace tenon::build {
 
+namespace {
+
+std::string_view pass_of(std::string_view rule) {
+  const auto capability = capability_of_rule(rule);
+  return capability ? capability_info(*capability).name : "";
+}
+
+}  // namespace
+
+Json misses_json(const ChangeLog& log) {
+  Json misses = Json::array();
+  for (const Miss& miss : log.misses)
+    misses.push_back({{"pass", pass_of(miss.rule)}, {"rule", miss.rule}, {"node", miss.root}, {"reason", miss.reason}});
+  return misses;
+}
+
 Json changes_json(const ChangeLog& log, const DriftMeter* drift) {
   Json changes = Json::array();
   for (size_t i = 0; i < log.changes.size(); ++i) {
     const Patch::Change& change = log.changes[i];
-    const auto capability = capability_of_rule(change.label);
-    Json record = {{"pass", capability ? capability_info(*capability).name : ""},
+    Json record = {{"pass", pass_of(change.label)},
                    {"rule", change.label},
                    {"node", change.root},
                    {"reason", change.reason},

@@ -100,6 +100,7 @@ class Optimizing {
     report_["changes"] = changes_json(optimized.log, drift.get());
     if (drift) report_["drift"] = drift->total();
     if (request_.check) {
+      report_["misses"] = misses_json(optimized.log);
       TN_ASSIGN_OR_RETURN(report_["effects"], effects_json(*model_, request_.capabilities.set));
     }
     return optimized;

@@ -28,6 +28,7 @@ struct OptimizeRequest {
 //   nodes         {before, after}
 //   changes       as changes_json has them
 //   drift         with drift: of all changes together, as DriftMeter says
+//   misses        with check: why rules did not fire, as misses_json has them
 //   effects       with check: of each capability alone, as effects_json has them
 Result<std::string> optimize_file(const OptimizeRequest& request);
 

@@ -213,6 +213,10 @@ class Optimize final : public Command {
       console.print(text + "\n");
       return;
     }
+    if (!flags_.explain.empty() && explain_file().empty())
+      for (const Json& miss : report["misses"].items())
+        console.print(fmt::format("{}  {} stays: {}\n", miss["rule"].text(), printable(miss["node"].text()),
+                                  miss["reason"].text()));
     if (!report["drift"].is_null()) console.print(drift_text(report["drift"]));
     if (!report["effects"].is_null()) console.print(effects_text(report["effects"]));
     std::map<std::string, int64_t> counts;

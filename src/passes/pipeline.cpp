@@ -64,8 +64,6 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
            {FuseLayerNorm, fuse_layer_norm(has_layer_norm), "before its parts are taken for something else"},
            {FuseLayerNorm, fuse_layer_norm_bias(has_layer_norm), "when there is a normalization to add to"},
            {FuseRmsNorm, fuse_rms_norm(), "the same"},
-           {FuseMatmulTranspose, fuse_matmul_transpose(onnx), "when no Gemm can be made of the product"},
-           {FuseMatmulScale, fuse_matmul_scale(onnx), "when no weight can take the number"},
            {FuseConvActivation, fuse_conv_activation(onnx), "when the product has all that is linear"},
            {FuseGemmActivation, fuse_gemm_activation(onnx), "the same"},
            {FuseDynamicQuantizeMatmul, fuse_dynamic_quantize_matmul(onnx), "when its bias has not gone elsewhere"},
@@ -78,10 +76,16 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
            {FuseEmbedLayerNorm, fuse_embed_layer_norm(onnx), "before its sum is taken for a skip connection"},
            {FuseSkipLayerNorm, fuse_skip_layer_norm(onnx), "when the normalization has its bias"},
            {FuseSkipRmsNorm, fuse_skip_rms_norm(onnx), "the same"},
+           {FuseBiasGelu, fuse_bias_gelu(onnx), "last, because it takes what is a Gelu by now"},
+       }},
+      // What would take nodes out of the patterns above.
+      {"take what is left",
+       {
+           {FuseMatmulTranspose, fuse_matmul_transpose(onnx), "when no Gemm and no attention can be made of the product"},
+           {FuseMatmulScale, fuse_matmul_scale(onnx), "when no weight can take the number"},
            {MultiplyByInverse, multiply_by_inverse(), "when no pattern above needs the Div"},
            {MergeScales, merge_scales(), "when inverses are factors"},
            {FuseBiasSoftmax, fuse_bias_softmax(onnx), "takes what is left of sums before a Softmax"},
-           {FuseBiasGelu, fuse_bias_gelu(onnx), "last, because it takes what is a Gelu by now"},
        }},
   };
 }

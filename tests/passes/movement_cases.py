@@ -31,7 +31,7 @@ CASES = [
     RuleCase("merge-squeezes", "a = Unsqueeze(x, i) b = Squeeze(a, j) y = Relu(b)", X, {"Relu": 1}, {"i": INTS(1), "j": INTS(-3)},
              needs_shapes=True, kept=("a", "b"), name="merge-squeezes that undo each other"),
     RuleCase("slice-shapes", "s = Shape(x) i = Gather(s, two) y = Reshape(x, i)", {"x": "float[1, 1, n]"}, {"Shape": 1, "Reshape": 1},
-             {"two": INTS(2)}, needs_shapes=True, kept=("s",)),
+             {"two": INTS(2)}, needs_shapes=True, kept=("s",), too_old=14),
     RuleCase("slice-shapes",
              "s = Shape(x) i = Slice(s, zero, two) t = Shape<start = 2, end = 3>(x) y = Concat<axis = 0>(i, t, four)", LENGTHS,
              {"Shape": 1, "Concat": 1}, {"zero": INTS(0), "two": INTS(2), "four": INTS(4)}, outputs={"y": "int64"},
