@@ -24,12 +24,8 @@ Json changes_json(const ChangeLog& log, const DriftMeter* drift) {
   Json changes = Json::array();
   for (size_t i = 0; i < log.changes.size(); ++i) {
     const Patch::Change& change = log.changes[i];
-    Json record = {{"pass", pass_of(change.label)},
-                   {"rule", change.label},
-                   {"node", change.root},
-                   {"reason", change.reason},
-                   {"removed", change.removed},
-                   {"added", change.added},
+    Json record = {{"pass", pass_of(change.label)}, {"rule", change.label},      {"node", change.root},
+                   {"reason", change.reason},       {"removed", change.removed}, {"added", change.added},
                    {"bytes", change.bytes}};
     if (Json measured = drift ? drift->of_change(i) : Json(); !measured.is_null())
       record["drift"] = std::move(measured);

@@ -45,7 +45,8 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
            {MergeGathers, merge_gather_axes(), "before a Gather is looked at with the one before it"},
            {MergeGathers, merge_gathers(), "the same"},
            {SliceShapes, slice_shapes(), "when a Gather has an axis of its own"},
-           {SliceShapes, join_shapes(), "when there are Shapes of some axes"},
+           {SliceShapes, shapes_of_inputs(), "when there are Shapes of some axes"},
+           {SliceShapes, join_shapes(), "the same"},
            {MergeSlices, merge_slices(), "before parts are looked for"},
            {SlicesToSplit, slices_to_split(), "before all parts are joined"},
            {SimplifyConcat, simplify_concat(), "the same"},
@@ -81,7 +82,8 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
       // What would take nodes out of the patterns above.
       {"take what is left",
        {
-           {FuseMatmulTranspose, fuse_matmul_transpose(onnx), "when no Gemm and no attention can be made of the product"},
+           {FuseMatmulTranspose, fuse_matmul_transpose(onnx),
+            "when no Gemm and no attention can be made of the product"},
            {FuseMatmulScale, fuse_matmul_scale(onnx), "when no weight can take the number"},
            {MultiplyByInverse, multiply_by_inverse(), "when no pattern above needs the Div"},
            {MergeScales, merge_scales(), "when inverses are factors"},

@@ -127,6 +127,17 @@ def test_checking_tells_the_effect_of_each_capability_alone(tenon, gelu):
     assert os.listdir(gelu.parent) == ["gelu.onnx"]
 
 
+def test_checking_tells_why_a_rule_does_not_fire(tenon, gelu):
+    model = onnx.load(gelu)
+    model.graph.output.append(helper.make_tensor_value_info("e", TensorProto.FLOAT, None))
+    onnx.save(model, gelu)
+    result = tenon("optimize", "-m", "gelu.onnx", "--enable", "fuse-gelu", "--check", "--format", "json")
+    expected = {"pass": "fuse-gelu", "rule": "fuse_gelu", "node": "halve", "reason": "something else reads 'e' as well"}
+    assert expected in result.json["misses"]
+    text = tenon("optimize", "-m", "gelu.onnx", "--enable", "fuse-gelu", "--check", "--explain").out
+    assert "fuse_gelu  halve stays: something else reads 'e' as well\n" in text
+
+
 def test_drift_of_rounding_is_explained(tenon, gelu):
     result = tenon("optimize", "-m", "gelu.onnx", "-o", "f.onnx", "--enable", "fuse-gelu", "--drift", "--seed", "3", "--format", "json")
     (same, fused) = result.json["changes"]

@@ -55,6 +55,7 @@ Rule reduce_reshape_transpose();
 Rule remove_not();
 Rule remove_quantize_rounding();
 Rule remove_requantize();
+Rule shapes_of_inputs();
 Rule simplify_concat();
 Rule simplify_split();
 Rule sink_transposes();
