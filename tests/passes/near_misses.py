@@ -74,6 +74,10 @@ NEAR_MISSES = [
     near("fuse-group-query-attention", "a mask that shows what comes later",
          ROWS_OF_HEADS + repeated("k", "k2") + repeated("v", "v2") + core("k7", "v7", "a = Add(d, a_mask) "), WIDE,
          {**SHAPES, **GROUP, **QUARTER, "a_mask": np.triu(np.full((4, 4), -np.inf, np.float32), 2)}),
+    near("fuse-group-query-attention", "halves of one that become zero",
+         ROWS_OF_HEADS + repeated("k", "k2") + repeated("v", "v2")
+         + core("k7", "v7", "t1 = Trilu<upper = 0>(halves) t2 = Cast<to = 7>(t1) seen = Cast<to = 9>(t2) a = Where(seen, d, low) "), WIDE,
+         {**SHAPES, **GROUP, **QUARTER, "halves": np.full((4, 4), 0.5, np.float32), "low": np.float32(-1e38)}),
     near("fuse-group-query-attention", "a mask that is given", ROWS_OF_HEADS + repeated("k", "k2") + repeated("v", "v2")
          + core("k7", "v7", "a = Add(d, a_mask) "), WIDE | {"a_mask": "float[4, 4]"}, {**SHAPES, **GROUP, **QUARTER}),
     near("fuse-group-query-attention", "several sequences behind a past",

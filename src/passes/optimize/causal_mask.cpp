@@ -22,6 +22,9 @@ MaskFact both(const MaskFact& a, const MaskFact& b) {
   return {a.hides_future || b.hides_future, a.hides_past || b.hides_past};
 }
 
+// Types that hold every position.
+bool is_wide(DType dtype) { return dtype == DType::Int32 || dtype == DType::Int64; }
+
 std::optional<double> element_of(const Tensor& tensor, size_t i) {
   switch (tensor.dtype()) {
     case DType::Bool:
@@ -53,7 +56,7 @@ class MaskReader {
       case OpId::Not:
         return condition(in[0], keeps ? Meaning::Hidden : Meaning::Kept);
       case OpId::Cast:
-        return condition(in[0], meaning);
+        return keeps_truth(*node) ? condition(in[0], meaning) : kUnknown;
       case OpId::Equal:
         for (const size_t i : {0, 1})
           if (is_filled(in[1 - i], [](double number) { return number == 0; }))
@@ -157,6 +160,12 @@ class MaskReader {
     return fact;
   }
 
+  // Other numbers may become zero, or wrap around.
+  bool keeps_truth(const GraphNode& cast) const {
+    return graph_.value(cast.inputs[0]).type.dtype == DType::Bool ||
+           graph_.value(cast.outputs[0]).type.dtype == DType::Bool;
+  }
+
   // Whether the place of a key is compared with that of a query.
   MaskFact compared(ValueId key, ValueId query) {
     return are_positions(key, extents_.keys, Dim(0), 1) && are_positions(query, extents_.queries, offset_, 2)
@@ -188,7 +197,7 @@ class MaskReader {
       case OpId::Reshape:
         return counts_from(node->inputs[0], start);
       case OpId::Cast:
-        return is_integer(graph_.value(v).type.dtype) && counts_from(node->inputs[0], start);
+        return is_wide(graph_.value(v).type.dtype) && counts_from(node->inputs[0], start);
       case OpId::Range:
         return is_known(node->inputs[0], start) && is_known(node->inputs[2], Dim(1));
       case OpId::Add:
@@ -215,7 +224,8 @@ class MaskReader {
     const GraphNode* node = maker_of(v);
     const Tensor* tensor = nullptr;
     if (!may_go_on()) return false;
-    if (node && (node->op == OpId::Cast || node->op == OpId::Expand)) return is_filled(node->inputs[0], fits);
+    const bool is_seen_through = node && (node->op == OpId::Expand || (node->op == OpId::Cast && keeps_truth(*node)));
+    if (is_seen_through) return is_filled(node->inputs[0], fits);
     if (node && node->op == OpId::ConstantOfShape)
       tensor = &node->params.get<ConstantOfShapeParams>().value;
     else if (graph_.value(v).constant != kNone)
