@@ -507,7 +507,9 @@ TN_API tn_status* tn_choose_capabilities(const tn_options* options, char** json)
 /* The model after Tenon's passes as the bytes of an ONNX file, in the op versions that the model imports. Options:
  * capability:NAME=1|0 switches a capability on or off. *report is one JSON object: capabilities (as
  * tn_choose_capabilities has them), status ("optimized" or "already normalized"), nodes: {before, after}, changes:
- * [{rule, node, reason, removed, added}]. Release both with tn_string_release. */
+ * [{pass, rule, node, reason, removed, added, bytes}]: pass is the capability, bytes what the change adds to the values
+ * that the model stores. The metadata of each new node says under tenon.made_by what made it, and of which nodes.
+ * Release both with tn_string_release. */
 TN_API tn_status* tn_model_optimize(const tn_model* model, const tn_options* options, char** data, size_t* size,
                                     char** report);
 /* The same as a model in memory, which refers to the weights of the first one, for whoever compiles or runs it next:
@@ -531,9 +533,14 @@ TN_API tn_status* tn_model_save_optimized(const tn_model* model, const char* out
  * when both are the same file, else the output is a copy that shares its blocks with the input where the file system
  * can. An output in the input's folder refers to the input's external data; elsewhere the data files are copied first.
  * Options as for tn_model_optimize, and force=1|0 (run the passes even if the model carries the stamp of a normal
- * form), overwrite=1|0, check=1|0 (write nothing), file_bytes=N (as for tn_model_save_optimized). *report also has
- * input, output, written ("model", "reflink", "copy", "nothing"), evidence ("stamp" or "no pass changes it", when it
- * was done before), data_files, seconds. */
+ * form), overwrite=1|0, check=1|0 (write nothing), file_bytes=N (as for tn_model_save_optimized), drift=1|0 (measure in
+ * the reference interpreter, on inputs drawn with seed=N, what changes that are not exact do to the outputs). *report
+ * also has input, output, written ("model", "reflink", "copy", "nothing"), evidence ("stamp" or "no pass changes it",
+ * when it was done before), data_files, seconds; with check misses: [{pass, rule, node, reason}], why rules that were
+ * about a node did not fire there, and effects: [{capability, changes, nodes, bytes}] of each capability that is on,
+ * alone; with drift in each change that is not exact drift: {output, max_abs, max_rel, allowed, within} of the output
+ * that it moves most, and drift: {seed, inputs, outputs: [{name, max_abs, max_rel, allowed, within}]} of all changes
+ * together. within: rounding explains it. */
 TN_API tn_status* tn_optimize(const char* input, const char* output, const tn_options* options, char** report);
 
 /* What will run each node of a model: {target, consumer, capabilities (as tn_choose_capabilities has them), error (why

@@ -35,10 +35,12 @@ def capability_settings(capabilities):
     return {f"capability:{name.replace('_', '-')}": _text(on) for name, on in capabilities.items()}
 
 
-def optimize_file(input, output, *, force=False, overwrite=False, check=False, **capabilities):
+def optimize_file(input, output, *, force=False, overwrite=False, check=False, drift=False, seed=0, **capabilities):
     """Brings a model file into normal form, as `tenon optimize` does, and returns the report as a dict.
-    check=True writes nothing. Capabilities are switched as in `Model.optimized`."""
-    settings = {name: _text(on) for name, on in (("force", force), ("overwrite", overwrite), ("check", check))}
+    check=True writes nothing, and reports the "effects" of each capability alone. drift=True measures what changes that
+    are not exact do to the outputs, on inputs drawn with the seed. Capabilities are switched as in `Model.optimized`."""
+    switches = {"force": force, "overwrite": overwrite, "check": check, "drift": drift}
+    settings = {name: _text(on) for name, on in switches.items()} | {"seed": str(seed)}
     report = _tenon.optimize_file(os.fspath(input), os.fspath(output), settings | capability_settings(capabilities))
     return json.loads(report)
 

@@ -1,5 +1,6 @@
 // Optimized models: the C side of src/passes and build/optimize_file.h.
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "api/capability_options.h"
@@ -99,7 +100,11 @@ tn_status* tn_optimize(const char* input, const char* output, const tn_options* 
     reader.boolean("overwrite", request.overwrite);
     reader.boolean("check", request.check);
     read_file_bytes(reader, request.most_file_bytes);
+    reader.boolean("drift", request.drift);
+    int64_t seed = 0;
+    reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
     TN_RETURN_IF_ERROR(reader.finish());
+    request.seed = static_cast<uint64_t>(seed);
     TN_ASSIGN_OR_RETURN(request.capabilities, api::read_capabilities(switches));
     TN_ASSIGN_OR_RETURN(const std::string text, build::optimize_file(request));
     *report = api::copy_text(text);

@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "build/capability_report.h"
+#include "build/change_report.h"
 #include "build/save_optimized.h"
 
 namespace tenon::build {
@@ -12,17 +13,6 @@ namespace tenon::build {
 namespace {
 
 namespace fs = std::filesystem;
-
-Json changes_json(const ChangeLog& log) {
-  Json changes = Json::array();
-  for (const Patch::Change& change : log.changes)
-    changes.push_back({{"rule", change.label},
-                       {"node", change.root},
-                       {"reason", change.reason},
-                       {"removed", change.removed},
-                       {"added", change.added}});
-  return changes;
-}
 
 fs::path folder_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
@@ -64,8 +54,7 @@ class Optimizing {
       if (is_done) return leave("stamp", nodes);
     }
     TN_RETURN_IF_ERROR(import_opened(*model_));
-    TN_ASSIGN_OR_RETURN(RewrittenModel optimized, optimize_model(*model_, request_.capabilities.set));
-    report_["changes"] = changes_json(optimized.log);
+    TN_ASSIGN_OR_RETURN(RewrittenModel optimized, optimize_with_report());
     if (!optimized.changed && !request_.force) return leave("no pass changes it", nodes);
     report_["nodes"] = {{"before", optimized.nodes_before}, {"after", optimized.nodes_after}};
     report_["status"] = request_.check ? "would change" : "optimized";
@@ -77,6 +66,22 @@ class Optimizing {
     for (const Json& file : files)
       if (text_in(file, "written") == "weights") report_["data_files"].push_back(file);
     return {};
+  }
+
+  Result<RewrittenModel> optimize_with_report() {
+    std::unique_ptr<DriftMeter> drift;
+    if (request_.drift) {
+      TN_ASSIGN_OR_RETURN(drift, DriftMeter::start(model_, request_.seed));
+    }
+    TN_ASSIGN_OR_RETURN(RewrittenModel optimized,
+                        optimize_model(*model_, request_.capabilities.set, drift ? drift->observer() : nullptr));
+    report_["changes"] = changes_json(optimized.log, drift.get());
+    if (drift) report_["drift"] = drift->total();
+    if (request_.check) {
+      report_["misses"] = misses_json(optimized.log);
+      TN_ASSIGN_OR_RETURN(report_["effects"], effects_json(*model_, request_.capabilities.set));
+    }
+    return optimized;
   }
 
   // Nothing is to be done to the model.

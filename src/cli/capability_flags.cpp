@@ -30,4 +30,37 @@ void CapabilityFlags::add_to(tenon::Options& options) const {
   }
 }
 
+void CapabilityFlags::read(const std::string& where, const Json& section, ConfigProblems& problems) {
+  if (!section.is_object()) return problems.wrong(where, "an object");
+  bool keep_functions = false;
+  for (const auto& [key, item] : section.entries()) {
+    if (key == "enable")
+      problems.texts(where + ".enable", item, enable);
+    else if (key == "disable")
+      problems.texts(where + ".disable", item, disable);
+    else if (key == "keep_functions")
+      problems.boolean(where + ".keep_functions", item, keep_functions);
+    else
+      problems.unknown(where + "." + key, {where + ".enable", where + ".disable", where + ".keep_functions"});
+  }
+  if (keep_functions) disable.emplace_back("inline-functions");
+  try {
+    tenon::Options options;
+    add_to(options);
+  } catch (const Failure& failure) {
+    problems.add(where + ": " + failure.what());
+  }
+}
+
+void CapabilityFlags::override_with(const CapabilityFlags& others) {
+  const auto decided = [&](const std::string& name) {
+    return std::ranges::find(others.enable, name) != others.enable.end() ||
+           std::ranges::find(others.disable, name) != others.disable.end();
+  };
+  std::erase_if(enable, decided);
+  std::erase_if(disable, decided);
+  enable.insert(enable.end(), others.enable.begin(), others.enable.end());
+  disable.insert(disable.end(), others.disable.begin(), others.disable.end());
+}
+
 }  // namespace cli

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <limits>
 #include <map>
 
 #include "cli/arguments.h"
@@ -21,9 +22,11 @@ namespace cli {
 namespace {
 
 struct OptimizeFlags {
-  std::string model, output, explain;
+  std::string model, output, config;
+  std::vector<std::string> explain;  // files for the changes; "": print them
   CapabilityFlags capabilities;
-  bool list = false, check = false, force = false, overwrite = false;
+  int64_t seed = 0;
+  bool list = false, check = false, drift = false, force = false, overwrite = false;
 };
 
 std::string default_output(const std::string& model) {
@@ -37,12 +40,45 @@ std::string joined_names(const Json& names) {
   return text;
 }
 
+std::string difference_text(const Json& d) {
+  return fmt::format("{:.3g}, {:.3g} relative; {}", d["max_abs"].number(), d["max_rel"].number(),
+                     d["within"].boolean() ? fmt::format("rounding explains {:.3g}", d["allowed"].number())
+                                           : "rounding does not explain it");
+}
+
 std::string change_text(const Json& change) {
   std::string text =
       fmt::format("{}  {}: {}\n", change["rule"].text(), printable(change["node"].text()), change["reason"].text());
   if (!change["removed"].items().empty()) text += "    removed " + joined_names(change["removed"]) + "\n";
   if (!change["added"].items().empty()) text += "    added   " + joined_names(change["added"]) + "\n";
+  if (const int64_t bytes = change["bytes"].integer()) text += fmt::format("    bytes   {:+}\n", bytes);
+  if (const Json& drift = change["drift"]; !drift.is_null())
+    text += fmt::format("    drift   {} {}\n", printable(drift["output"].text()), difference_text(drift));
   return text;
+}
+
+std::string drift_text(const Json& drift) {
+  std::string text = fmt::format("drift of all changes together, with inputs of seed {}:\n", drift["seed"].integer());
+  for (const Json& output : drift["outputs"].items())
+    text += fmt::format("  {:<24} {}\n", printable(output["name"].text()), difference_text(output));
+  return text;
+}
+
+std::string changes_document(const Json& report) {
+  Json document;
+  document.set("changes", report["changes"]);
+  if (!report["drift"].is_null()) document.set("drift", report["drift"]);
+  return document.dump() + "\n";
+}
+
+std::string effects_text(const Json& effects) {
+  std::string text = "each capability alone:\n";
+  for (const Json& effect : effects.items())
+    text += fmt::format("  {:<28} {} changes, {} nodes, before {}{}\n", effect["capability"].text(),
+                        effect["changes"].integer(), effect["nodes"]["after"].integer(),
+                        effect["nodes"]["before"].integer(),
+                        effect["bytes"].integer() ? fmt::format(", {:+} bytes", effect["bytes"].integer()) : "");
+  return text + "all together:\n";
 }
 
 std::string capability_text(const Json& item) {
@@ -67,9 +103,18 @@ class Optimize final : public Command {
     arguments.text("-m,--model", flags_.model, "FILE", "the ONNX model");
     arguments.text("-o,--output", flags_.output, "FILE", "the result; <stem>_opt.onnx beside the model by default");
     flags_.capabilities.declare(arguments);
+    arguments.text("--config", flags_.config, "FILE",
+                   "the section 'optimize' of a JSON file: enable, disable, "
+                   "keep_functions; flags override it");
     arguments.flag("--list-capabilities", flags_.list, "list the capabilities");
-    arguments.flag("--check", flags_.check, "report what would change, write nothing");
-    arguments.flag("--explain", explain_, "print every change with its reason");
+    arguments.flag("--check", flags_.check, "report what each capability would change, write nothing");
+    arguments.optional_texts("--explain", flags_.explain, "[FILE]",
+                             "print every change with its reason, or write the changes to FILE as JSON");
+    arguments.flag("--drift", flags_.drift,
+                   "measure what changes that are not exact do to the outputs, in the reference interpreter");
+    arguments.integer("--seed", flags_.seed, std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max(),
+                      "seed of the inputs for --drift; default 0");
+    arguments.needs("--seed", "--drift");
     arguments.flag("--force", flags_.force, "run the passes even if the model says that it is in normal form");
     arguments.flag("--overwrite", flags_.overwrite, "replace the output if it exists");
   }
@@ -78,14 +123,18 @@ class Optimize final : public Command {
     if (flags_.list) return list_capabilities(console);
     if (flags_.model.empty()) throw Failure(kUsage, "name the model with -m");
     if (flags_.output.empty()) flags_.output = default_output(flags_.model);
+    if (!flags_.config.empty()) read_config();
     tenon::Options options;
     flags_.capabilities.add_to(options);
+    options.set("drift", flags_.drift ? "1" : "0");
+    options.set("seed", std::to_string(flags_.seed));
     options.set("force", flags_.force ? "1" : "0");
     options.set("overwrite", flags_.overwrite ? "1" : "0");
     options.set("check", flags_.check ? "1" : "0");
     Json report;
     try {
       if (!flags_.check) check_output();
+      check_explain_file();
       console.progress("optimizing " + flags_.model);
       report = Json::parse(tenon::optimize_file(flags_.model, flags_.output, options));
     } catch (const tenon::Error& error) {
@@ -93,6 +142,7 @@ class Optimize final : public Command {
       throw Failure(is_model ? kCannotLoad : kFailed, in_file(flags_.model, with_flags(error.what())));
     }
     console.end_progress();
+    if (!explain_file().empty()) OutputFile("--explain", explain_file()).write(changes_document(report));
     if (console.is_json())
       console.print_document(report);
     else
@@ -107,6 +157,30 @@ class Optimize final : public Command {
     const bool is_input = std::filesystem::equivalent(flags_.model, flags_.output, ignored);
     OutputFile("--output", flags_.output)
         .check(flags_.overwrite, is_input ? std::vector<std::string>{} : std::vector{flags_.model});
+  }
+
+  void read_config() {
+    const Json document = read_config_file("--config", flags_.config);
+    ConfigProblems problems;
+    if (!document.is_object()) problems.wrong("the file", "an object");
+    problems.check_once("", document);
+    CapabilityFlags from_file;
+    // The configuration of a build has more sections, which are about other stages.
+    for (const auto& [key, value] : document.entries())
+      if (key == "optimize")
+        from_file.read(key, value, problems);
+      else if (key != "models" && key != "analyze" && key != "compile" && key != "output")
+        problems.unknown(key, {"optimize", "models", "analyze", "compile", "output"});
+    problems.finish("--config", flags_.config);
+    from_file.override_with(flags_.capabilities);
+    flags_.capabilities = from_file;
+  }
+
+  std::string explain_file() const { return flags_.explain.empty() ? "" : flags_.explain.back(); }
+
+  void check_explain_file() const {
+    if (!explain_file().empty())
+      OutputFile("--explain", explain_file()).check(flags_.overwrite, {flags_.model, flags_.output});
   }
 
   static Exit list_capabilities(Console& console) {
@@ -128,7 +202,7 @@ class Optimize final : public Command {
   void print(Console& console, const Json& report) const {
     for (const Json& added : report["capabilities"]["added"].items())
       console.print(fmt::format("enabled {} as well: {} needs it\n", added["name"].text(), added["needed_by"].text()));
-    if (explain_)
+    if (!flags_.explain.empty() && explain_file().empty())
       for (const Json& change : report["changes"].items()) console.print(change_text(change));
     const std::string status = report["status"].text();
     if (status == "already normalized") {
@@ -140,6 +214,12 @@ class Optimize final : public Command {
       console.print(text + "\n");
       return;
     }
+    if (!flags_.explain.empty() && explain_file().empty())
+      for (const Json& miss : report["misses"].items())
+        console.print(fmt::format("{}  {} stays: {}\n", miss["rule"].text(), printable(miss["node"].text()),
+                                  miss["reason"].text()));
+    if (!report["drift"].is_null()) console.print(drift_text(report["drift"]));
+    if (!report["effects"].is_null()) console.print(effects_text(report["effects"]));
     std::map<std::string, int64_t> counts;
     for (const Json& change : report["changes"].items()) ++counts[change["rule"].text()];
     for (const auto& [rule, count] : counts) console.print(fmt::format("  {:<24} {}\n", rule, count));
@@ -150,7 +230,6 @@ class Optimize final : public Command {
   }
 
   OptimizeFlags flags_;
-  bool explain_ = false;
 };
 
 }  // namespace
@@ -160,6 +239,7 @@ CommandInfo optimize_command() {
           "  tenon optimize -m model.onnx\n"
           "  tenon optimize -m model.onnx -o smaller.onnx --explain\n"
           "  tenon optimize -m model.onnx --check --format json\n"
+          "  tenon optimize -m model.onnx --enable fuse-gelu --explain --drift\n"
           "  tenon optimize --list-capabilities\n",
           []() -> std::unique_ptr<Command> { return std::make_unique<Optimize>(); }};
 }

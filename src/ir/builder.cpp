@@ -29,6 +29,7 @@ std::vector<ValueId> Builder::ops(OpId op, std::vector<ValueId> inputs, Params p
   node.bodies = std::move(bodies);
   node.name = name_;
   node.group = group_;
+  node.made_from = made_from_;
   // Rules and kernels count on the outputs an op always has, also where nobody names them.
   results = std::max(results, static_cast<size_t>(op_def(op).outputs.min));
   for (size_t i = 0; i < results; ++i) node.outputs.push_back(graph_.add_value("", Type{}));

@@ -34,6 +34,7 @@ class Builder {
   // What the nodes that follow are called in messages, and the group they belong to.
   void set_name(std::string name) { name_ = std::move(name); }
   void set_group(GroupId group) { group_ = group; }
+  void set_made_from(std::shared_ptr<const Provenance> made_from) { made_from_ = std::move(made_from); }
 
   void fail(Status status);
   const Status& status() const { return status_; }
@@ -47,6 +48,7 @@ class Builder {
   Graph& graph_;
   std::string name_;
   GroupId group_ = kNone;
+  std::shared_ptr<const Provenance> made_from_;
   Status status_;
 };
 

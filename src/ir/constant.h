@@ -3,11 +3,13 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ir/ids.h"
+#include "ir/provenance.h"
 #include "plan/property.h"
 #include "tensor/dim.h"
 #include "tensor/tensor.h"
@@ -38,9 +40,10 @@ struct Constant {
   bool from_node = false;                // the value of a Constant node
   // Where the elements lie in the model's file or one beside it; nothing: they do not lie there as they are.
   std::optional<FilePlace> place;
+  std::shared_ptr<const Provenance> made_from;  // of a literal that a rule made
 
   static Constant of(std::string source, Tensor tensor) {
-    return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr, {}, {}, false, {}};
+    return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr, {}, {}, false, {}, {}};
   }
   Result<Tensor> value() const { return tensor.defined() ? Result<Tensor>(tensor) : load(); }
   // Reads the elements and keeps them.

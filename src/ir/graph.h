@@ -57,7 +57,8 @@ struct GraphNode {
   std::vector<std::shared_ptr<Graph>> bodies;
   std::string name;  // for messages: the ONNX node's name, or one made from op and output
   GroupId group = kNone;
-  NodeId id = kNone;  // its own; kept by the graph, like what follows
+  std::shared_ptr<const Provenance> made_from;  // of nodes that rules made, now or before the file was written
+  NodeId id = kNone;                            // its own; kept by the graph, like what follows
 
   bool is_placed() const { return order_ != kNotPlaced; }
 

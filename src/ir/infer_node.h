@@ -5,7 +5,7 @@
 namespace tenon {
 
 // Raised when something else follows than before, also by a type rule of src/ops: rules and declarations depend on it.
-inline constexpr int kInferenceVersion = 1;
+inline constexpr int kInferenceVersion = 2;
 
 // What follows for a node's outputs from what is known of its inputs: types, elements of small integers, and whether
 // they depend on constants alone. Written into the graph's values.

@@ -52,6 +52,7 @@ Measure& Measure::operator+=(const Measure& other) {
   folding += other.folding;
   operands += other.operands;
   constants += other.constants;
+  shapes += other.shapes;
   return *this;
 }
 
@@ -61,6 +62,7 @@ Measure& Measure::operator-=(const Measure& other) {
   folding -= other.folding;
   operands -= other.operands;
   constants -= other.constants;
+  shapes -= other.shapes;
   return *this;
 }
 
@@ -72,6 +74,7 @@ Measure measure_of(const Graph& graph, const GraphNode& node) {
   else
     m.work = weight_of(node.op);
   m.operands = std::ranges::count_if(node.inputs, [](ValueId v) { return v != kNone; });
+  m.shapes = node.op == OpId::Shape && graph.value(node.inputs[0]).producer != kNone;
   for (const auto& body : node.bodies)
     for (const GraphNode& inner : body->nodes()) m += measure_of(*body, inner);
   return m;

@@ -15,6 +15,7 @@ struct Measure {
   int64_t folding = 0;    // nodes that depend on constants alone
   int64_t operands = 0;   // inputs that nodes read
   int64_t constants = 0;  // that are read
+  int64_t shapes = 0;     // of values that are computed, which keep these alive
 
   Measure& operator+=(const Measure& other);
   Measure& operator-=(const Measure& other);

@@ -40,6 +40,21 @@ bool is_read_outside(const Graph& graph, ValueId v, const IsAmong& is_among) {
   });
 }
 
+// Whether somebody other than the spelling of a group reads a constant.
+bool is_read(const Graph& graph, ValueId v) {
+  return std::ranges::any_of(graph.value(v).uses, [](const Use& use) { return use.kind != Use::Kind::Slot; });
+}
+
+void add_constants(const Graph& graph, const GraphNode& node, std::set<ValueId>& constants) {
+  for (ValueId v : node.inputs)
+    if (v != kNone && graph.value(v).constant != kNone) constants.insert(v);
+}
+
+int64_t bytes_of(const Constant& constant) {
+  const Dim elements = element_count(Shape(constant.dims.begin(), constant.dims.end()));
+  return elements.is_constant() ? storage_bytes(constant.dtype, elements.value()).value_or(0) : 0;
+}
+
 }  // namespace
 
 std::string node_text(const GraphNode& node) {
@@ -218,11 +233,48 @@ void Patch::place_groups(const std::vector<NodeId>& nodes) {
   }
 }
 
+// Everything new came from everything that went, and from the root where it stays.
+void Patch::note_provenance(const Change& change) {
+  Graph& g = graph();
+  Provenance from;
+  std::vector<NodeId> sources = change.gone;
+  if (std::ranges::find(sources, root_) == sources.end()) sources.push_back(root_);
+  for (NodeId id : sources) {
+    const GraphNode& node = g.node(id);
+    if (node.made_from)
+      from.add(*node.made_from);
+    else
+      from.add_node(node.name);
+  }
+  from.add_rule(label_);
+  const auto shared = std::make_shared<const Provenance>(std::move(from));
+  const auto note_constant = [&](ValueId v) {
+    Constant* constant = v == kNone ? nullptr : g.constant(v);
+    if (constant && constant->is_literal() && !constant->made_from) constant->made_from = shared;
+  };
+  for (const auto& [old, existing] : forwarded_) note_constant(existing);
+  for (NodeId id : change.made) {
+    g.node(id).made_from = shared;
+    for (ValueId v : g.node(id).inputs) note_constant(v);
+  }
+}
+
+// Constants that only the new nodes will read, or those that read a forwarded value.
+std::set<ValueId> Patch::unread_constants(const std::vector<NodeId>& nodes) const {
+  std::set<ValueId> constants;
+  for (NodeId id : nodes) add_constants(graph(), graph().node(id), constants);
+  for (const auto& [old, existing] : forwarded_)
+    if (graph().value(existing).constant != kNone) constants.insert(existing);
+  std::erase_if(constants, [&](ValueId v) { return is_read(graph(), v); });
+  return constants;
+}
+
 Result<Patch::Change> Patch::apply() {
   if (const auto why = refusal()) return error(Code::Internal, "{} cannot be applied: {}", label_, *why);
   Graph& g = graph();
-  Change change{label_, reason_, g.node(root_).name, {}, {}, {}, {}, {}};
+  Change change{label_, reason_, g.node(root_).name, {}, {}, {}, {}, {}, 0};
   const std::vector<NodeId> nodes = new_nodes();
+  const std::set<ValueId> unread = unread_constants(nodes);
   const NodeId place = place_of_nodes();
   const auto late = late_operands(nodes, place);
   for (NodeId id : *late) g.move(id, place);
@@ -273,6 +325,15 @@ Result<Patch::Change> Patch::apply() {
     change.made.push_back(id);
     change.added.emplace_back(op_def(g.node(id).op).name);
   }
+  note_provenance(change);
+  std::set<ValueId> given_up;
+  for (NodeId id : change.gone) add_constants(g, g.node(id), given_up);
+  for (const auto& [old, existing] : forwarded_)
+    if (g.value(old).constant != kNone) given_up.insert(old);
+  for (ValueId v : unread)
+    if (is_read(g, v)) change.bytes += bytes_of(*g.constant(v));
+  for (ValueId v : given_up)
+    if (!is_read(g, v)) change.bytes -= bytes_of(*g.constant(v));
   TN_RETURN_IF_ERROR(infer_readers(g, change.redefined).in(label_));
   return change;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,7 @@ class Patch final : public Builder {
     std::vector<NodeId> gone;
     std::vector<NodeId> made;        // that are in the graph now
     std::vector<ValueId> redefined;  // what reads them may match other rules now
+    int64_t bytes = 0;               // that the elements of constants take which are read now, and were not before
   };
   // Why the graph would not be right, or not the same to its users, with this patch; nothing: it can be applied.
   std::optional<std::string> refusal() const;
@@ -66,6 +68,8 @@ class Patch final : public Builder {
  private:
   void place(NodeId id) override { made_.push_back(id); }
   void place_groups(const std::vector<NodeId>& nodes);
+  void note_provenance(const Change& change);
+  std::set<ValueId> unread_constants(const std::vector<NodeId>& nodes) const;
   std::optional<std::string> forward_refusal(ValueId old, ValueId existing) const;
   NodeId first_reader() const;
   NodeId place_of_nodes() const;

@@ -104,7 +104,7 @@ class Rewriting {
         if (use.node != kNone) mark(use.node);
     if (kVerifyPatches) TN_RETURN_IF_ERROR(verify_nodes(graph_, change->made).in(std::string(rule.name)));
     log_.changes.push_back(std::move(*change));
-    return {};
+    return options_.applied ? options_.applied(log_.changes.back(), log_.changes.size() - 1) : Status();
   }
 
   // A new node, and the makers of its operands, which may have fewer readers now.

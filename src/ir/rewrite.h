@@ -60,6 +60,8 @@ struct RewriteOptions {
   std::function<std::optional<std::string>(const Patch&)> objection;
   // Every patch must lower the measure of the graph (ir/measure.h).
   bool must_descend = false;
+  // Told of each patch that was applied, with its number in the log. An error ends the rewriting.
+  std::function<Status(const Patch::Change&, size_t number)> applied;
 };
 
 // Applies rules until none of them fires on any node, bodies first. For one node the rules are tried in their order.

@@ -339,6 +339,7 @@ void GraphExporter::write_as_made(GroupId id) {
   wire::Node made = model_.exported.memory.messages.make_node(group.wire->op_type, group.wire->domain, inputs, outputs,
                                                               model_.new_node_name(first.name));
   made.attributes = group.wire->attributes;
+  add_provenance(made, first.made_from.get());
   nodes_.push_back(std::move(made));
   ++model_.exported.respelled;
 }
@@ -370,9 +371,14 @@ Status GraphExporter::write(const GraphNode& node, const Spelling& spelling) {
   const std::vector<wire::Bytes> outputs = output_names(node, spelling);
   for (size_t i = 0; i < outputs.size() && i < node.outputs.size(); ++i)
     if (node.outputs[i] != kNone && !outputs[i].empty()) written_.emplace_back(outputs[i], node.outputs[i]);
+  const bool keeps_name = keeps_name_in_file(node);
   wire::Node made =
       model_.exported.memory.messages.make_node(spelling.op_type, spelling.domain, inputs, outputs, node_name(node));
   made.attributes = spelling.attributes;
+  if (keeps_name)
+    made.other = graph_.group(node.group).wire->other;
+  else
+    add_provenance(made, node.made_from.get());
   for (size_t b = 0; b < node.bodies.size(); ++b) {
     TN_ASSIGN_OR_RETURN(wire::Attribute attribute, body_attribute(spelling.bodies[b], *node.bodies[b]));
     made.attributes.push_back(std::move(attribute));
@@ -393,14 +399,23 @@ std::vector<wire::Bytes> GraphExporter::output_names(const GraphNode& node, cons
   return names;
 }
 
-// The first of the nodes that stand for one keeps its name.
+// The first of the nodes that stand for one keeps its name, and with it what the file says of the node.
+bool GraphExporter::keeps_name_in_file(const GraphNode& node) const {
+  return graph_.wire && node.group != kNone && graph_.group(node.group).call == kNone && !is_made(node.group) &&
+         !named_groups_.contains(node.group);
+}
+
 wire::Bytes GraphExporter::node_name(const GraphNode& node) {
   if (node.group == kNone) return model_.new_node_name(node.name);
   const Group& group = graph_.group(node.group);
   if (is_made(node.group) && group.call == kNone) return model_.new_node_name(node.name);
-  const bool is_in_file = graph_.wire && group.call == kNone;
-  return is_in_file && named_groups_.insert(node.group).second ? group.wire->name
-                                                               : model_.new_node_name(group.wire->name);
+  if (!keeps_name_in_file(node)) return model_.new_node_name(group.wire->name);
+  named_groups_.insert(node.group);
+  return group.wire->name;
+}
+
+void GraphExporter::add_provenance(wire::Node& made, const Provenance* from) {
+  if (from) made.other.push_back(model_.exported.memory.messages.make_node_metadata(kProvenanceKey, from->to_text()));
 }
 
 Result<wire::Attribute> GraphExporter::body_attribute(std::string_view name, const Graph& body) {
@@ -445,6 +460,7 @@ void GraphExporter::write_constant(const Constant& constant, wire::Bytes name) {
   const wire::Bytes output[] = {name};
   wire::Node node = memory.messages.make_node("Constant", "", {}, output);
   node.attributes.push_back(memory.messages.make_tensor("value", memory.make_tensor("", *tensor)));
+  add_provenance(node, constant.made_from.get());
   constants_.push_back(std::move(node));
 }
 

@@ -80,7 +80,9 @@ class GraphExporter {
   GroupId outermost(GroupId id) const;
   bool is_lost_name(wire::Bytes name, ValueId v);
   wire::Bytes name_of(ValueId v);
+  bool keeps_name_in_file(const GraphNode& node) const;
   wire::Bytes node_name(const GraphNode& node);
+  void add_provenance(wire::Node& made, const Provenance* from);
   std::vector<wire::Bytes> output_names(const GraphNode& node, const Spelling& spelling);
 
   ModelExport& model_;

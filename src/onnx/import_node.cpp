@@ -38,6 +38,9 @@ ImportNode::ImportNode(GraphImporter& importer, const wire::Node& node, int64_t 
   group_ = importer.graph().add_group(std::move(group));
   builder_.set_group(group_);
   builder_.set_name(name_);
+  if (const auto text = wire::metadata_of(node, kProvenanceKey))
+    if (auto made_from = Provenance::parse(*text))
+      builder_.set_made_from(std::make_shared<const Provenance>(std::move(*made_from)));
   // Trailing absent inputs are the same as none.
   while (!inputs_.empty() && inputs_.back() == kNone) inputs_.pop_back();
 }

@@ -38,7 +38,14 @@ void inline_functions(const ImportedModel& model, Graph& graph, ChangeLog& log) 
     change.reason = "a call is written as the nodes of its function";
     change.root = name;
     change.removed = {fmt::format("{} '{}'", wire.op_type, name)};
-    for (NodeId id : nodes) change.added.emplace_back(op_def(graph.node(id).op).name);
+    Provenance from;
+    from.add_node(name);
+    from.add_rule(change.label);
+    const auto made_from = std::make_shared<const Provenance>(std::move(from));
+    for (NodeId id : nodes) {
+      change.added.emplace_back(op_def(graph.node(id).op).name);
+      graph.node(id).made_from = made_from;
+    }
     log.changes.push_back(std::move(change));
     graph.touch(call);
   }
@@ -91,14 +98,17 @@ NodeAlone::Opsets more_opsets(const CapabilitySet& capabilities) {
 
 }  // namespace
 
-Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities) {
+Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities,
+                                      const PatchObserver& observe) {
   TN_RETURN_IF_ERROR(check_not_compiled(model.wire));
   RewrittenModel optimized;
   Graph graph = model.graph.clone();
   if (capabilities.has(Capability::InlineFunctions)) inline_functions(model, graph, optimized.log);
   const NodeAlone::Opsets more = more_opsets(capabilities);
   const auto onnx = std::make_shared<NodeMaker>(model, with_more(model, more));
-  const RewriteOptions options{.objection = export_objection(model, more), .must_descend = true};
+  RewriteOptions options{.objection = export_objection(model, more), .must_descend = true, .applied = nullptr};
+  if (observe)
+    options.applied = [&](const Patch::Change& change, size_t number) { return observe(graph, change, number); };
   TN_RETURN_IF_ERROR(run_passes(graph, capabilities, optimized.log, options, onnx.get()));
   optimized.made = onnx;
   TN_ASSIGN_OR_RETURN(optimized.exported, export_model(model, graph, {.normal_form = true, .more_opsets = more}));

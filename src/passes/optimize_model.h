@@ -18,7 +18,10 @@ struct RewrittenModel {
 
 // Takes the model through the passes that are switched on and writes it as ONNX again, in the op versions that it
 // imports. No weight is read unless the capability for folding them is on.
-Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities);
+// observe: told of each patch of a rule, with the whole graph as it is then and the patch's number in the log.
+using PatchObserver = std::function<Status(const Graph& graph, const Patch::Change& change, size_t number)>;
+Result<RewrittenModel> optimize_model(const ImportedModel& model, const CapabilitySet& capabilities,
+                                      const PatchObserver& observe = nullptr);
 
 // Renews the stamp of an exported model whose messages were changed since. bytes, external: as for fingerprint().
 Status renew_stamp(ExportedModel& exported, const std::shared_ptr<const void>& bytes, wire::ExternalData* external,

@@ -13,7 +13,7 @@ namespace {
 constexpr std::pair<std::string_view, int> kOtherParts[] = {
     {"inline_functions", 1},
     {"remove_unused", 1},
-    {"export", 1},
+    {"export", 2},
     {"fingerprint", 1},
 };
 

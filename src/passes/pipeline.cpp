@@ -1,5 +1,7 @@
 #include "passes/pipeline.h"
 
+#include <map>
+
 #include "ir/infer_readers.h"
 #include "passes/normalize/rules.h"
 #include "passes/optimize/rules.h"
@@ -37,10 +39,18 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
            {MergeClips, merge_clips(), "the same"},
            {MergeTransposes, merge_transposes(), "the same"},
            {SinkTransposes, sink_transposes(), "when neighbours have been merged"},
+           {ReduceReshapeTranspose, reduce_reshape_transpose(), "before its Reshape goes into another one"},
            {MergeReshapes, merge_reshapes(), "the same"},
+           {MergeSqueezes, merge_squeezes(), "the same"},
+           {MergeGathers, merge_gather_axes(), "before a Gather is looked at with the one before it"},
+           {MergeGathers, merge_gathers(), "the same"},
+           {SliceShapes, slice_shapes(), "when a Gather has an axis of its own"},
+           {SliceShapes, shapes_of_inputs(), "when there are Shapes of some axes"},
+           {SliceShapes, join_shapes(), "the same"},
            {MergeSlices, merge_slices(), "before parts are looked for"},
            {SlicesToSplit, slices_to_split(), "before all parts are joined"},
            {SimplifyConcat, simplify_concat(), "the same"},
+           {SimplifyConcat, simplify_split(), "the same"},
            {RemoveRequantize, remove_requantize(), "exact, and so before the other"},
            {RemoveQuantizeRounding, remove_quantize_rounding(), "the same"},
            {FusePad, fuse_pad(), "before the window belongs to a fused op"},
@@ -55,22 +65,43 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
            {FuseLayerNorm, fuse_layer_norm(has_layer_norm), "before its parts are taken for something else"},
            {FuseLayerNorm, fuse_layer_norm_bias(has_layer_norm), "when there is a normalization to add to"},
            {FuseRmsNorm, fuse_rms_norm(), "the same"},
-           {FuseMatmulTranspose, fuse_matmul_transpose(onnx), "when no Gemm can be made of the product"},
-           {FuseMatmulScale, fuse_matmul_scale(onnx), "when no weight can take the number"},
            {FuseConvActivation, fuse_conv_activation(onnx), "when the product has all that is linear"},
            {FuseGemmActivation, fuse_gemm_activation(onnx), "the same"},
            {FuseDynamicQuantizeMatmul, fuse_dynamic_quantize_matmul(onnx), "when its bias has not gone elsewhere"},
+           {FuseRotaryEmbedding, fuse_rotary_embedding(onnx), "before attention is looked for that turns by itself"},
            {FuseAttention, fuse_attention(onnx), "before its products become something else"},
+           {FusePackedAttention, fuse_packed_attention(onnx), "takes most nodes, so before the others"},
+           {PackAttentionWeights, pack_attention_weights(onnx), "where no product is for all three"},
+           {FuseGroupQueryAttention, fuse_group_query_attention(onnx), "where keys serve groups or follow a past"},
            {FuseMultiHeadAttention, fuse_multi_head_attention(onnx), "where ONNX has no Attention yet"},
            {FuseEmbedLayerNorm, fuse_embed_layer_norm(onnx), "before its sum is taken for a skip connection"},
            {FuseSkipLayerNorm, fuse_skip_layer_norm(onnx), "when the normalization has its bias"},
            {FuseSkipRmsNorm, fuse_skip_rms_norm(onnx), "the same"},
+           {FuseBiasGelu, fuse_bias_gelu(onnx), "last, because it takes what is a Gelu by now"},
+       }},
+      // What would take nodes out of the patterns above.
+      {"take what is left",
+       {
+           {FuseMatmulTranspose, fuse_matmul_transpose(onnx),
+            "when no Gemm and no attention can be made of the product"},
+           {FuseMatmulScale, fuse_matmul_scale(onnx), "when no weight can take the number"},
            {MultiplyByInverse, multiply_by_inverse(), "when no pattern above needs the Div"},
            {MergeScales, merge_scales(), "when inverses are factors"},
            {FuseBiasSoftmax, fuse_bias_softmax(onnx), "takes what is left of sums before a Softmax"},
-           {FuseBiasGelu, fuse_bias_gelu(onnx), "last, because it takes what is a Gelu by now"},
        }},
   };
+}
+
+std::optional<Capability> capability_of_rule(std::string_view rule) {
+  static const auto known = [] {
+    std::map<std::string_view, Capability> all{{"inline_functions", Capability::InlineFunctions},
+                                               {"remove_unused", Capability::RemoveUnused}};
+    for (const Phase& phase : pipeline())
+      for (const Pass& pass : phase.passes) all.emplace(pass.rule.name, pass.capability);
+    return all;
+  }();
+  const auto it = known.find(rule);
+  return it == known.end() ? std::nullopt : std::optional(it->second);
 }
 
 namespace {

@@ -24,6 +24,9 @@ struct Phase {
 // onnx: makes the ONNX nodes of rules that write several nodes as one; null: these rules never fire.
 std::vector<Phase> pipeline(NodeMaker* onnx = nullptr);
 
+// What switches a rule on, also one that is no rule of a phase.
+std::optional<Capability> capability_of_rule(std::string_view rule);
+
 // Takes a graph through the pipeline, with the passes that are switched on.
 Status run_passes(Graph& graph, const CapabilitySet& capabilities, ChangeLog& log, const RewriteOptions& options = {},
                   NodeMaker* onnx = nullptr);

@@ -206,6 +206,15 @@ Dim max(const Dim& a, const Dim& b) {
   if (a.is_invalid() || b.is_invalid()) return Dim::invalid();
   if (a.is_constant() && b.is_constant()) return Dim(std::max(a.value_, b.value_));
   if (a == b) return a;
+  // Symbols are extents, and so are sums and products of them.
+  const auto is_never_negative = [](const Dim& d) {
+    return std::ranges::all_of(Dim::terms_of(d), [](const Dim::Term& t) {
+      return t.coefficient >= 0 &&
+             std::ranges::all_of(t.atoms, [](const auto& atom) { return atom->function == Dim::Function::Symbol; });
+    });
+  };
+  if (a.is_constant() && a.value_ <= 0 && is_never_negative(b)) return b;
+  if (b.is_constant() && b.value_ <= 0 && is_never_negative(a)) return a;
   return Dim::compare(a, b) < 0 ? Dim::call(Dim::Function::Max, a, b) : Dim::call(Dim::Function::Max, b, a);
 }
 

@@ -1,7 +1,7 @@
 #include "wire/onnx_build.h"
 
 #include "wire/onnx_fields.h"
-#include "wire/proto_writer.h"
+#include "wire/onnx_write.h"
 
 namespace tenon::wire {
 
@@ -77,6 +77,12 @@ ValueInfo MessageBuilder::make_value_info(std::string_view name, TypeProto type)
 
 StringEntry MessageBuilder::make_entry(std::string_view key, std::string_view value) {
   return {keep(key), keep(value)};
+}
+
+Bytes MessageBuilder::make_node_metadata(std::string_view key, std::string_view value) {
+  MessageWriter out;
+  add_message(field::node::kMetadata, make_entry(key, value), out);
+  return kept_.emplace_back(out.to_string());
 }
 
 OpsetImport MessageBuilder::make_opset(std::string_view domain, int64_t version) { return {keep(domain), version}; }

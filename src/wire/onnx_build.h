@@ -29,6 +29,8 @@ class MessageBuilder {
                                   std::span<const std::string> strings);
   ValueInfo make_value_info(std::string_view name, TypeProto type);
   StringEntry make_entry(std::string_view key, std::string_view value);
+  // Metadata of a node, for its `other` fields.
+  Bytes make_node_metadata(std::string_view key, std::string_view value);
   OpsetImport make_opset(std::string_view domain, int64_t version);
 
   Attribute make_float(std::string_view name, float value);

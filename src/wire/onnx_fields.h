@@ -43,7 +43,8 @@ enum : uint32_t {
   kAttribute = 5,
   kDoc = 6,
   kDomain = 7,
-  kOverload = 8
+  kOverload = 8,
+  kMetadata = 9
 };
 }
 namespace attribute {

@@ -121,6 +121,9 @@ struct Node {
   Pieces other;  // doc_string, metadata, device configurations
 };
 
+// What a node's metadata says under a key, if anything.
+std::optional<Bytes> metadata_of(const Node& node, Bytes key);
+
 struct Graph {
   Bytes raw;
   Bytes name, doc;

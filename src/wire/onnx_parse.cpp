@@ -99,6 +99,22 @@ Result<Model> parse_model(Bytes bytes, const ParseLimits& limits) {
   return guarded(parser, [&] { return parser.model(bytes); });
 }
 
+std::optional<Bytes> metadata_of(const Node& node, Bytes key) {
+  try {
+    for (Bytes piece : node.other) {
+      FieldReader reader(piece);
+      for (Field field; reader.next(field);) {
+        if (field.number != field::node::kMetadata) continue;
+        const StringEntry entry = parse_entry(field.bytes());
+        if (entry.key == key) return entry.value;
+      }
+    }
+  } catch (const protozero::exception&) {
+    // Nobody needs metadata, so what cannot be read is none.
+  }
+  return std::nullopt;
+}
+
 Result<TensorProto> parse_tensor(Bytes bytes) {
   Parser parser(ParseLimits{});
   return guarded(parser, [&] { return parser.tensor(bytes); });

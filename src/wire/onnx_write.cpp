@@ -1,6 +1,7 @@
 #include "wire/onnx_write.h"
 
 #include "wire/onnx_fields.h"
+#include "wire/proto_reader.h"
 
 namespace tenon::wire {
 
@@ -8,6 +9,13 @@ namespace {
 
 void add_strings(uint32_t field, const std::vector<Bytes>& strings, MessageWriter& out) {
   for (Bytes string : strings) out.add_bytes(field, string);
+}
+
+// Of an encoded field.
+uint32_t number_of(Bytes piece) {
+  FieldReader reader(piece);
+  Field field;
+  return reader.next(field) ? field.number : 0;
 }
 
 void encode_model_fields(const Model& model, MessageWriter& out) {
@@ -64,14 +72,17 @@ void encode(const Function& function, MessageWriter& out) {
 void encode(const Node& node, MessageWriter& out) {
   using namespace field::node;
   if (node.raw.data()) return out.add_encoded(node.raw);
-  out.add_encoded(node.other);
   add_strings(kInput, node.inputs, out);
   add_strings(kOutput, node.outputs, out);
   out.add_optional_bytes(kName, node.name);
   out.add_optional_bytes(kOpType, node.op_type);
   add_messages(kAttribute, node.attributes, out);
+  for (Bytes piece : node.other)
+    if (number_of(piece) == kDoc) out.add_encoded(piece);
   out.add_optional_bytes(kDomain, node.domain);
   out.add_optional_bytes(kOverload, node.overload);
+  for (Bytes piece : node.other)
+    if (number_of(piece) != kDoc) out.add_encoded(piece);
 }
 
 void encode(const OpsetImport& opset, MessageWriter& out) {

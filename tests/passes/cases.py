@@ -1,5 +1,6 @@
 """The cases of all capabilities, by what they are about."""
 
-from . import activation_cases, attention_cases, cleanup_cases, normalization_cases, product_cases
+from . import activation_cases, attention_cases, cleanup_cases, group_cases, movement_cases, normalization_cases, product_cases
 
-CASES = [*activation_cases.CASES, *attention_cases.CASES, *cleanup_cases.CASES, *normalization_cases.CASES, *product_cases.CASES]
+GROUPS = (activation_cases, attention_cases, cleanup_cases, group_cases, movement_cases, normalization_cases, product_cases)
+CASES = [case for group in GROUPS for case in group.CASES]

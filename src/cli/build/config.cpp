@@ -24,7 +24,7 @@ class BuildConfigReader {
     if (key == "models")
       read_models(value);
     else if (key == "optimize")
-      read_optimize(key, value, settings_.capabilities.enable, settings_.capabilities.disable);
+      settings_.capabilities.read(key, value, problems_);
     else if (key == "analyze")
       read_analyze(value);
     else if (key == "compile")
@@ -63,7 +63,7 @@ class BuildConfigReader {
       else if (key == "name")
         problems_.text(name, value, model.name);
       else if (key == "optimize")
-        read_optimize(name, value, model.enable, model.disable);
+        read_model_optimize(name, value, model);
       else if (key == "compile")
         read_model_compile(name, value, model);
       else
@@ -72,32 +72,11 @@ class BuildConfigReader {
     if (model.name.find('/') != std::string::npos) problems_.wrong(where + ".name", "a name, not a path");
   }
 
-  void read_optimize(const std::string& where, const Json& value, std::vector<std::string>& enable,
-                     std::vector<std::string>& disable) {
-    if (!value.is_object()) return problems_.wrong(where, "an object");
-    bool keep_functions = false;
-    for (const auto& [key, item] : value.entries()) {
-      if (key == "enable")
-        problems_.texts(where + ".enable", item, enable);
-      else if (key == "disable")
-        problems_.texts(where + ".disable", item, disable);
-      else if (key == "keep_functions")
-        problems_.boolean(where + ".keep_functions", item, keep_functions);
-      else
-        problems_.unknown(where + "." + key, {where + ".enable", where + ".disable", where + ".keep_functions"});
-    }
-    if (keep_functions) disable.emplace_back("inline-functions");
-    check_capabilities(where, enable, disable);
-  }
-
-  void check_capabilities(const std::string& where, const std::vector<std::string>& enable,
-                          const std::vector<std::string>& disable) {
-    try {
-      tenon::Options options;
-      CapabilityFlags{enable, disable}.add_to(options);
-    } catch (const Failure& failure) {
-      problems_.add(where + ": " + failure.what());
-    }
+  void read_model_optimize(const std::string& where, const Json& value, BuildModel& model) {
+    CapabilityFlags flags;
+    flags.read(where, value, problems_);
+    model.enable = flags.enable;
+    model.disable = flags.disable;
   }
 
   void read_model_compile(const std::string& where, const Json& value, BuildModel& model) {

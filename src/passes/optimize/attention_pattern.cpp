@@ -1,5 +1,6 @@
 #include "passes/optimize/attention_pattern.h"
 
+#include "ops/softmax.h"
 #include "passes/optimize/axes.h"
 
 namespace tenon {
@@ -37,19 +38,33 @@ std::optional<double> scale_of(Graph& graph, const AttentionCore& core, const Ma
   return scale;
 }
 
+bool is_along_keys(const AttentionCore& core, const Match& m) {
+  const int64_t axis = m.params<SoftmaxParams>(core.softmax).axis;
+  return axis == -1 || axis == 3;
+}
+
 bool is_masked(const AttentionCore& core, const Match& m) {
   return m.has(core.sum) || m.has(core.kept) || m.has(core.hidden);
 }
 
 ValueId mask_of(Patch& patch, const AttentionCore& core, const Match& m, std::string_view asker) {
-  // Adding this to a score of a sensible size gives the same as writing it over the score.
-  constexpr double kHides = -1e30;
   if (m.has(core.sum)) return m[core.mask];
   const auto low = number_of(patch.graph(), m[core.low], asker);
-  if (!low || *low > kHides) return kNone;
+  if (!low || !hides_score(*low)) return kNone;
   const ValueId hiding = patch.scalar(static_cast<float>(*low)), zero = patch.scalar(0);
   return m.has(core.kept) ? patch.op(OpId::Where, {m[core.condition], zero, hiding})
                           : patch.op(OpId::Where, {m[core.condition], hiding, zero});
+}
+
+MaskFact mask_fact(Graph& graph, const AttentionCore& core, const Match& m, const ScoreExtents& extents,
+                   std::string_view asker) {
+  MaskFact fact{false, false};
+  if (m.has(core.sum)) fact = fact_of_summand(graph, m[core.mask], extents, asker);
+  if (m.has(core.kept)) fact = fact_of_kept(graph, m[core.condition], extents, asker);
+  if (m.has(core.hidden)) fact = fact_of_hidden(graph, m[core.condition], extents, asker);
+  // The last position has no future.
+  fact.hides_future = fact.hides_future || extents.queries == Dim(1);
+  return fact;
 }
 
 ValueId mask_for(Patch& patch, ValueId mask, const Shape& scores, bool with_all_axes) {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "passes/optimize/causal_mask.h"
 #include "passes/optimize/pattern.h"
 
 // Attention as exporters write it: softmax(scale * Q K' + mask) V.
@@ -24,8 +25,14 @@ struct AttentionCore {
 // The product of all factors; nothing when one of them is not known.
 std::optional<double> scale_of(Graph& graph, const AttentionCore& core, const Match& m, std::string_view asker);
 
+// Whether the Softmax is over the keys.
+bool is_along_keys(const AttentionCore& core, const Match& m);
+
 // Whether scores are masked at all.
 bool is_masked(const AttentionCore& core, const Match& m);
+// What is known of the mask; without one, that it hides nothing.
+MaskFact mask_fact(Graph& graph, const AttentionCore& core, const Match& m, const ScoreExtents& extents,
+                   std::string_view asker);
 // What is added to the scores; kNone: the number that hides them is not known to leave nothing of them.
 ValueId mask_of(Patch& patch, const AttentionCore& core, const Match& m, std::string_view asker);
 // What is added to the scores [batch, heads, queries, keys], repeated for every query as other engines want it, and on

@@ -12,6 +12,11 @@ std::optional<int64_t> rank_of(const Graph& graph, ValueId v) {
   return shape ? std::optional(static_cast<int64_t>(shape->size())) : std::nullopt;
 }
 
+bool has_shape(const Graph& graph, ValueId v, const Shape& shape) {
+  const auto& own = graph.value(v).type.shape;
+  return own && *own == shape;
+}
+
 std::optional<int64_t> tail_of_mean(Graph& graph, const GraphNode& mean, ValueId x, std::string_view asker) {
   const auto rank = rank_of(graph, x);
   if (!rank || mean.inputs.size() != 2 || !mean.params.get<ReductionParams>().keepdims) return std::nullopt;

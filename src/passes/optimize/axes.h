@@ -14,6 +14,7 @@ std::optional<int64_t> tail_of_mean(Graph& graph, const GraphNode& mean, ValueId
 // Whether v has the extents of x from an axis on, which is counted from the end, and no others.
 bool is_tail_of(const Graph& graph, ValueId v, ValueId x, int64_t axis);
 std::optional<int64_t> rank_of(const Graph& graph, ValueId v);
+bool has_shape(const Graph& graph, ValueId v, const Shape& shape);
 // Other engines have kernels of com.microsoft for this type in all their versions.
 bool is_float32(const Graph& graph, ValueId v);
 

@@ -33,6 +33,15 @@ std::optional<std::vector<int64_t>> known_integers(Graph& graph, ValueId v, std:
   return numbers;
 }
 
+std::optional<std::vector<Dim>> known_dims(Graph& graph, ValueId v, std::string_view asker) {
+  if (v == kNone) return std::nullopt;
+  if (const auto numbers = known_integers(graph, v, asker)) return std::vector<Dim>(numbers->begin(), numbers->end());
+  const GraphValue& value = graph.value(v);
+  if (!value.known) return std::nullopt;
+  for (ConstantId id : value.known_from) graph.note_asked(id, asker);
+  return value.known;
+}
+
 bool is_same_constant(Graph& graph, ValueId a, ValueId b, std::string_view asker) {
   if (a == b) return true;
   if (a == kNone || b == kNone || graph.value(a).type.dtype != graph.value(b).type.dtype) return false;

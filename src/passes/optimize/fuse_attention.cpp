@@ -1,9 +1,9 @@
 // Attention of heads [batch, heads, length, size], as the op of ONNX.
 #include "ir/readers.h"
 #include "ops/attention.h"
-#include "ops/softmax.h"
 #include "passes/optimize/attention_pattern.h"
 #include "passes/optimize/axes.h"
+#include "passes/optimize/heads.h"
 #include "passes/optimize/permutation.h"
 #include "passes/optimize/rules.h"
 
@@ -29,14 +29,66 @@ ValueId keys(Patch& patch, ValueId k, const GraphNode& turned) {
   return patch.op(OpId::Transpose, {k}, Params::of(TransposeParams{Permutation{0, 2, 1, 3}}));
 }
 
-// The shape of the scores, where all have the batch and heads of the queries; nothing: that is not known.
+// What the op is given.
+struct Operands {
+  ValueId q = kNone, k = kNone, v = kNone;
+  std::optional<Cached> keys, values;  // of which k and v are what follows a past
+  std::vector<NodeId> inside;
+};
+
+// The op repeats keys and values for groups of queries, and puts a past before them.
+Operands operands_of_heads(Patch& patch, const Match& m, const HeadsPattern& pattern) {
+  const Graph& graph = patch.graph();
+  Operands o{m[pattern.q], keys(patch, m[pattern.k], m.node(pattern.turned)), m[pattern.v], {}, {}, m.nodes()};
+  if (o.k != m[pattern.k]) return o;
+  auto inside = o.inside;
+  const ValueId k = before_repeat(graph, o.k, inside), v = before_repeat(graph, o.v, inside);
+  if ((k == o.k) == (v == o.v)) {
+    o.k = k;
+    o.v = v;
+    o.inside = inside;
+  }
+  const auto past_keys = cached(graph, o.k), past_values = cached(graph, o.v);
+  if (!past_keys || !past_values) return o;
+  o.inside.insert(o.inside.end(), {past_keys->node, past_values->node});
+  o.keys = past_keys;
+  o.values = past_values;
+  return o;
+}
+
+// The shape of the scores, where all have the batch of the queries and their heads, or groups of them; nothing: that is
+// not known.
 std::optional<Shape> scores_of(const Patch& patch, ValueId q, ValueId k, ValueId v) {
   const auto &query = patch.type(q).shape, &key = patch.type(k).shape, &value = patch.type(v).shape;
   for (const auto* shape : {&query, &key, &value})
-    if (!*shape || (*shape)->size() != 4 || (**shape)[0] != (*query)[0] || (**shape)[1] != (*query)[1])
-      return std::nullopt;
-  if ((*query)[3] != (*key)[3] || (*key)[2] != (*value)[2]) return std::nullopt;
-  return Shape{(*query)[0], (*query)[1], (*query)[2], (*key)[2]};
+    if (!*shape || (*shape)->size() != 4 || (**shape)[0] != (*query)[0]) return std::nullopt;
+  if ((*key)[1] != (*value)[1] || (*query)[3] != (*key)[3] || (*key)[2] != (*value)[2]) return std::nullopt;
+  const Dim &heads = (*query)[1], &groups = (*key)[1];
+  const bool are_groups =
+      heads.is_constant() && groups.is_constant() && groups.value() > 0 && heads.value() % groups.value() == 0;
+  if (heads != groups && !are_groups) return std::nullopt;
+  return Shape{(*query)[0], heads, (*query)[2], (*key)[2]};
+}
+
+// The op in the place of the root, and of the keys and values together with the past.
+Attempt replaced(std::unique_ptr<Patch> patch, const Operands& o, ValueId mask, AttentionParams params) {
+  const Graph& graph = patch->graph();
+  const ValueId result = graph.node(patch->root()).outputs[0];
+  patch->set_reason("together the nodes compute Attention");
+  if (!o.keys) {
+    if (auto why = objection(graph, o.inside)) return std::move(*why);
+    patch->redefine(result, patch->op(OpId::Attention, {o.q, o.k, o.v, mask}, Params::of(params)));
+    return Attempt::of(std::move(patch));
+  }
+  const ValueId keys = graph.node(o.keys->node).outputs[0], values = graph.node(o.values->node).outputs[0];
+  if (auto why = objection(graph, o.inside, {keys, values})) return std::move(*why);
+  const auto made =
+      patch->ops(OpId::Attention, {o.q, o.keys->fresh, o.values->fresh, mask, o.keys->past, o.values->past},
+                 Params::of(params), 3);
+  patch->redefine(result, made[0]);
+  patch->redefine(keys, made[1]);
+  patch->redefine(values, made[2]);
+  return Attempt::of(std::move(patch));
 }
 
 Attempt match_attention(const NodeMaker* onnx, Graph& graph, NodeId root) {
@@ -45,27 +97,22 @@ Attempt match_attention(const NodeMaker* onnx, Graph& graph, NodeId root) {
   if (!m) return Attempt::none();
   if (onnx && onnx->version("") < kAttentionSince)
     return Attempt::no("the model imports a version of ONNX without Attention");
-  if (auto why = objection(graph, *m)) return std::move(*why);
-  const ValueId q = (*m)[pattern.q], v = (*m)[pattern.v];
-  if (!is_float32(graph, q)) return Attempt::no("its elements are not float32");
+  if (!is_float32(graph, (*m)[pattern.q])) return Attempt::no("its elements are not float32");
   auto patch = std::make_unique<Patch>(graph, root, kFuseAttention);
-  const ValueId k = keys(*patch, (*m)[pattern.k], m->node(pattern.turned));
-  const auto scores = k == kNone ? std::nullopt : scores_of(*patch, q, k, v);
+  const Operands operands = operands_of_heads(*patch, *m, pattern);
+  const auto scores = operands.k == kNone ? std::nullopt : scores_of(*patch, operands.q, operands.k, operands.v);
   if (!scores) return Attempt::no("the shapes of queries, keys and values are not known to fit");
   ValueId mask = kNone;
   if (is_masked(pattern.core, *m)) {
     mask = mask_for(*patch, mask_of(*patch, pattern.core, *m, kFuseAttention), *scores, false);
     if (mask == kNone) return Attempt::no("the shape of its mask is not known to fit, or does not hide scores");
   }
-  if (const int64_t axis = m->params<SoftmaxParams>(pattern.core.softmax).axis; axis != -1 && axis != 3)
-    return Attempt::no("its Softmax is not along the keys");
+  if (!is_along_keys(pattern.core, *m)) return Attempt::no("its Softmax is not along the keys");
   const auto scale = scale_of(graph, pattern.core, *m, kFuseAttention);
   if (!scale) return Attempt::no("its scale is not known");
   AttentionParams params;
   params.scale = static_cast<float>(*scale);
-  patch->set_reason("together the nodes compute Attention");
-  patch->redefine(graph.node(root).outputs[0], patch->op(OpId::Attention, {q, k, v, mask}, Params::of(params)));
-  return Attempt::of(std::move(patch));
+  return replaced(std::move(patch), operands, mask, params);
 }
 
 }  // namespace

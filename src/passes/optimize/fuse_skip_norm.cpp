@@ -60,7 +60,7 @@ Attempt match_skip(NodeMaker& onnx, Graph& graph, NodeId root, const Form& form,
       kMicrosoftDomain, form.op_type, {x, skip, gamma}, {onnx.messages().make_float("epsilon", params.epsilon)}};
   if (form.has_beta) node.inputs.push_back(beta);
   node.inputs.push_back(bias);
-  const bool keeps_sum = m->read_outside() != kNone;
+  const bool keeps_sum = read_outside(graph, m->nodes()) != kNone;
   std::vector<ValueId> results{norm.outputs[0]};
   if (keeps_sum) results.insert(results.end(), {kNone, kNone, sum});
   return write_as(onnx, *m, graph, form.rule, std::move(node), results);

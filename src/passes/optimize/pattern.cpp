@@ -178,15 +178,15 @@ ValueId Match::operator[](const Pattern& p) const {
   return kNone;
 }
 
-ValueId Match::read_outside(std::initializer_list<ValueId> kept) const {
+ValueId read_outside(const Graph& graph, std::span<const NodeId> nodes, std::initializer_list<ValueId> kept) {
   const auto is_inside = [&](const Use& use) {
     return use.kind == Use::Kind::Slot ||
-           (use.kind == Use::Kind::Input && std::ranges::find(nodes_, use.node) != nodes_.end());
+           (use.kind == Use::Kind::Input && std::ranges::find(nodes, use.node) != nodes.end());
   };
-  for (size_t i = 1; i < nodes_.size(); ++i)
-    for (ValueId v : graph_->node(nodes_[i]).outputs)
+  for (NodeId id : nodes.subspan(1))
+    for (ValueId v : graph.node(id).outputs)
       if (v != kNone && std::ranges::find(kept, v) == kept.end() &&
-          !std::ranges::all_of(graph_->value(v).uses, is_inside))
+          !std::ranges::all_of(graph.value(v).uses, is_inside))
         return v;
   return kNone;
 }
@@ -213,8 +213,9 @@ std::optional<double> number_of(Graph& graph, ValueId v, std::string_view asker)
   }
 }
 
-std::optional<Attempt> objection(const Graph& graph, const Match& m, std::initializer_list<ValueId> kept) {
-  const ValueId v = m.read_outside(kept);
+std::optional<Attempt> objection(const Graph& graph, std::span<const NodeId> nodes,
+                                 std::initializer_list<ValueId> kept) {
+  const ValueId v = read_outside(graph, nodes, kept);
   if (v == kNone) return std::nullopt;
   return Attempt::no(fmt::format("something else reads '{}' as well", graph.value(v).name));
 }

@@ -3,6 +3,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "ir/rewrite.h"
@@ -57,9 +58,6 @@ class Match {
   // The node whose first result the whole pattern is, and those behind it.
   NodeId root() const { return nodes_.front(); }
   const std::vector<NodeId>& nodes() const { return nodes_; }
-  // A value inside of the match that something outside reads as well; kNone: there is none. The results in `kept` may
-  // be read.
-  ValueId read_outside(std::initializer_list<ValueId> kept = {}) const;
 
  private:
   friend class Matching;
@@ -74,7 +72,16 @@ std::optional<Match> match(Graph& graph, const Pattern& pattern, NodeId root, st
 // The element of a constant of one element, if it is a real number.
 std::optional<double> number_of(Graph& graph, ValueId v, std::string_view asker);
 
-// Why a match must not be replaced: something else reads what would be computed inside. Nothing: it may.
-std::optional<Attempt> objection(const Graph& graph, const Match& m, std::initializer_list<ValueId> kept = {});
+// A result of these nodes that another node reads as well; kNone: there is none. The results of the first node and
+// those in `kept` may be read.
+ValueId read_outside(const Graph& graph, std::span<const NodeId> nodes, std::initializer_list<ValueId> kept = {});
+
+// Why a match, or other nodes, must not be replaced: something else reads what would be computed inside. Nothing: they
+// may.
+std::optional<Attempt> objection(const Graph& graph, std::span<const NodeId> nodes,
+                                 std::initializer_list<ValueId> kept = {});
+inline std::optional<Attempt> objection(const Graph& graph, const Match& m, std::initializer_list<ValueId> kept = {}) {
+  return objection(graph, m.nodes(), kept);
+}
 
 }  // namespace tenon
