@@ -115,7 +115,7 @@ class Analysis {
     const auto fires = std::ranges::count_if(rewritten.log.changes,
                                              [&](const Patch::Change& change) { return rules.contains(change.label); });
     if (fires == 0) return Json();
-    TN_ASSIGN_OR_RETURN(const auto again, import_rewritten(model_, std::move(rewritten.exported)));
+    TN_ASSIGN_OR_RETURN(const auto again, import_rewritten(model_, std::move(rewritten)));
     TN_ASSIGN_OR_RETURN(const NodePlacement placement, place_nodes(again->graph, request_.target));
     const std::set<std::string> left = fallbacks_in(placement.nodes);
     Json nodes = Json::array();

@@ -41,6 +41,11 @@ Model load_model(const std::string& path, const BuildRequest& request, const Mod
   CapabilitySwitches switches = model.capabilities;
   switches.insert(request.optimize.capabilities.begin(), request.optimize.capabilities.end());
   for (const auto& [name, on] : switches) options.set("capability:" + name, on ? "1" : "0");
+  if (request.cache.is_on && request.cache.finds) {
+    options.set("cache", "1");
+    options.set("cache_dir", request.cache.folder);
+    options.set("cache_bytes", std::to_string(request.cache.most_bytes));
+  }
   std::string text;
   Model made = optimized(read, options, &text);
   if (report) *report = Json::parse(text);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "build/capability_report.h"
+#include "wire/onnx_tensors.h"
 #include "wire/onnx_write.h"
 
 namespace tenon::build {
@@ -25,21 +26,14 @@ Json changes_json(const ChangeLog& log) {
   return changes;
 }
 
-void collect_locations(const wire::TensorProto& tensor, std::set<std::string>& locations) {
-  if (!tensor.is_external) return;
-  for (const wire::StringEntry& entry : tensor.external_data)
-    if (entry.key == "location") locations.emplace(entry.value);
-}
-
 // The files beside the model that hold its weights.
-std::set<std::string> data_files(const wire::Graph& graph) {
+std::set<std::string> data_files(const wire::Model& model) {
   std::set<std::string> locations;
-  for (const wire::TensorProto& tensor : graph.initializers) collect_locations(tensor, locations);
-  for (const wire::Node& node : graph.nodes)
-    for (const wire::Attribute& attribute : node.attributes) {
-      for (const wire::TensorProto& tensor : attribute.tensors) collect_locations(tensor, locations);
-      for (const auto& body : attribute.graphs) locations.merge(data_files(*body));
-    }
+  wire::for_each_tensor(model, [&](const wire::TensorProto& tensor) {
+    if (!tensor.is_external) return;
+    for (const wire::StringEntry& entry : tensor.external_data)
+      if (entry.key == "location") locations.emplace(entry.value);
+  });
   return locations;
 }
 
@@ -95,7 +89,7 @@ class Optimizing {
     report_["status"] = request_.check ? "would change" : "optimized";
     report_["written"] = request_.check ? "nothing" : "model";
     if (request_.check) return {};
-    TN_RETURN_IF_ERROR(take_data_files_along(optimized.exported.model.graph));
+    TN_RETURN_IF_ERROR(take_data_files_along(optimized.exported.model));
     auto writer = wire::encode_model(optimized.exported.model);
     if (!writer.ok()) return std::move(writer).status().in(request_.output);
     return write_file_atomically(request_.output, writer->pieces());
@@ -110,18 +104,18 @@ class Optimizing {
       report_["written"] = "nothing";
       return {};
     }
-    TN_RETURN_IF_ERROR(take_data_files_along(model_->wire.graph));
+    TN_RETURN_IF_ERROR(take_data_files_along(model_->wire));
     TN_ASSIGN_OR_RETURN(const Copied copied, copy_file_atomically(request_.input, request_.output));
     report_["written"] = copied_text(copied);
     return {};
   }
 
   // In its own folder the output refers to the data files of the input; elsewhere it needs them there, and first.
-  Status take_data_files_along(const wire::Graph& graph) {
+  Status take_data_files_along(const wire::Model& model) {
     Json files = Json::array();
     const fs::path from = folder_of(request_.input), to = folder_of(request_.output);
     const bool is_same_folder = is_same_file(from.string(), to.string());
-    for (const std::string& location : data_files(graph)) {
+    for (const std::string& location : data_files(model)) {
       Json file = {{"name", location}, {"written", "nothing"}};
       if (!is_same_folder) {
         std::error_code problem;
