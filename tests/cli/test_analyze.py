@@ -147,7 +147,7 @@ class TestReports:
         path = models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [2, 2, 2])], [models.tensor("y", [2])], {})
         assert tenon("analyze", path, "--no-optimize", "--target", "reference", "--report", "a.html").code == DONE
         drawing = Drawing((tmp_path / "a.html").read_text())
-        assert len(drawing.boxes) == 11 and len(drawing.lines) == 15
+        assert len(drawing.boxes) == 11 and len(drawing.lines) == 14
         assert not drawing.overlaps() and not drawing.crossed_boxes()
 
     def test_existing_reports_stay(self, tenon, linear, tmp_path):

@@ -85,7 +85,10 @@ void StagedBuild::load() {
     build_ = build;
   }
   check_cancelled();
+  const uint64_t before = written_bytes();
   throw_unless_ok(build_->load());
+  // What the cache keeps.
+  models_[0].at(StageName::Optimize).bytes_written += static_cast<int64_t>(written_bytes() - before);
   for (size_t i = 0; i < models_.size(); ++i) {
     const Json optimized = build_->optimize_report(i);
     Stage& stage = models_[i].at(StageName::Optimize);

@@ -57,7 +57,9 @@ class OptimizeInMemory : public testing::Test {
   OptimizeInMemory() {
     CacheOptions options;
     options.folder = folder.string();
-    kept = std::move(*KeptGraphs::open(options));
+    auto opened = KeptGraphs::open(options);
+    EXPECT_TRUE(opened.ok());
+    kept = std::move(*opened);
   }
   ~OptimizeInMemory() override { fs::remove_all(folder); }
 
