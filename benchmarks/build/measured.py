@@ -1,6 +1,7 @@
 """What a process took: time, and bytes as the system counts them."""
 
 import os
+import resource
 import subprocess
 import tempfile
 import time
@@ -40,13 +41,20 @@ def counted(pid):
         return {key: int(value) for key, value in (line.split(": ") for line in file)}
 
 
+def memory_left():
+    with open("/proc/meminfo") as file:
+        return int(next(line for line in file if line.startswith("MemAvailable")).split()[1]) * 1024
+
+
 def run(command, folder, environment=None):
-    """Runs a command in a folder whose files are not in memory."""
+    """Runs a command in a folder whose files are not in memory. It may take most of the memory that is left, not all."""
     forget(folder)
+    limit = memory_left() * 4 // 5
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
         started = time.perf_counter()
         process = subprocess.Popen(command, cwd=folder, stdout=out, stderr=errors, text=True,
-                                   env={**os.environ, **(environment or {})})
+                                   env={**os.environ, **(environment or {})},
+                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_DATA, (limit, limit)))
         # It has ended, but the system still knows what it did.
         os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
         seconds = time.perf_counter() - started
