@@ -530,8 +530,9 @@ TN_API tn_status* tn_optimize(const char* input, const char* output, const tn_op
 /* What will run each node of a model: {target, consumer, capabilities (as tn_choose_capabilities has them), error (why
  * it cannot be compiled, or ""), summary: {nodes, steps, providers, kernels, fallbacks}, suggestions: [{capability,
  * result, description, fires, nodes}] (capabilities that are off and would help; nodes: those that the reference would
- * no longer run), nodes: [{name, op, depth, inputs, outputs, provider ("cpu", "reference", "control"; "weights":
- * computed when weights are loaded; "none"), kernel, variant, with, reasons}]}. No weight is read. Options:
+ * no longer run), nodes: [{name, op, depth, inputs, outputs, provider ("cpu", "reference", "control"; "view": only
+ * the shape changes, nothing is computed; "weights": computed when weights are loaded; "none"), kernel, variant, with,
+ * reasons}]}. No weight is read. Options:
  * provider=cpu|reference, capability:NAME=1|0, optimize=1|0 (0: the model as it is), consumer=tenon|onnxruntime (who
  * will run it; for onnxruntime every capability helps that writes ops it has). Release with tn_string_release. */
 TN_API tn_status* tn_model_analyze(const tn_model* model, const tn_options* options, char** json);

@@ -8,6 +8,8 @@ namespace tenon::build {
 
 namespace {
 
+constexpr size_t kMostNamed = 12;
+
 constexpr const char* kAnalysisStyle = R"html(
   g.cpu rect, i.cpu { fill: #2a8f4e44; stroke: #2a8f4e; background: #2a8f4e88; }
   g.reference rect, i.reference { fill: #c8402f44; stroke: #c8402f; background: #c8402f88; }
@@ -16,12 +18,6 @@ constexpr const char* kAnalysisStyle = R"html(
   ul { list-style: none; padding: 0; } td.depth { padding-left: 2.5em; }
   tr.reference td:nth-child(3), tr.none td:nth-child(3) { color: var(--bad); font-weight: 600; }
 )html";
-
-std::string joined(const Json& texts, const char* separator) {
-  std::string result;
-  for (const Json& text : texts) result += (result.empty() ? "" : separator) + plain_text(text);
-  return result;
-}
 
 std::string summary_html(const Json& analysis) {
   const Json& summary = member(analysis, "summary");
@@ -40,7 +36,7 @@ std::string suggestions_html(const Json& suggestions) {
   for (const Json& item : suggestions)
     rows += "<tr>" + cell(text_in(item, "capability"), "what") + cell(text_in(item, "description")) +
             cell(text_in(item, "result")) + cell(plain_text(member(item, "fires")), "number") +
-            cell(joined(list_in(item, "nodes"), ", ")) + "</tr>\n";
+            cell(joined_text(list_in(item, "nodes"), ", ", kMostNamed)) + "</tr>\n";
   if (rows.empty()) return "<p>No capability that is off would help.</p>\n";
   return html_table(
       "<th>capability</th><th>what it does</th><th>result</th><th class=\"number\">applies</th>"
@@ -62,8 +58,8 @@ std::string nodes_html(const Json& nodes, size_t model) {
                                    name.empty() ? "(no name)" : name)
                      : "<td class=\"what depth\">" + name + "</td>";
     rows += cell(text_in(node, "op")) + cell(text_in(node, "provider")) + cell(text_in(node, "kernel"), "what") +
-            cell(text_in(node, "variant")) + cell(joined(list_in(node, "with"), ", "), "what") +
-            cell(joined(list_in(node, "reasons"), "; ")) + "</tr>\n";
+            cell(text_in(node, "variant")) + cell(joined_text(list_in(node, "with"), ", "), "what") +
+            cell(joined_text(list_in(node, "reasons"), "; ")) + "</tr>\n";
   }
   return html_table(
       "<th>node</th><th>op</th><th>provider</th><th>kernel</th><th>variant</th><th>together with</th>"

@@ -20,12 +20,12 @@ struct AnalyzeRequest {
 // What will run each node of a model:
 //   target, consumer, capabilities (as choice_json has them), error (why it cannot be compiled; "" when it can)
 //   nodes       [{name, op, depth, inputs, outputs, provider, kernel, variant, with, reasons}]; provider: "cpu",
-//               "reference", "control", "weights" (computed when weights are loaded) or "none"; with: the nodes that
-//               run in the same step; reasons: why nothing faster does
+//               "reference", "control", "view" (only the shape changes, nothing is computed), "weights" (computed when
+//               weights are loaded) or "none"; with: the nodes that run in the same step; reasons: why nothing faster
+//               does
 //   summary     {nodes, steps, providers: {name: nodes}, kernels: [{kernel, variant, nodes}], fallbacks}
 //   suggestions [{capability, result, description, fires, nodes}]: capabilities that are off and would help; nodes:
-//   those
-//               that the reference would no longer run; fires: how often its rules apply
+//               those that the reference would no longer run; fires: how often its rules apply
 Result<Json> analyze(const std::shared_ptr<ImportedModel>& model, const AnalyzeRequest& request);
 
 // The analyses of some models, [{model, analysis}], as one page that needs nothing else.

@@ -12,7 +12,7 @@ namespace {
 
 // Far more than people look at; longer lines go straight then.
 constexpr size_t kMostPlaces = 200'000;
-constexpr int kOrderings = 8, kAlignments = 12;
+constexpr int kOrderings = 8, kAlignments = 60;
 // Long lines bend less readily than boxes move.
 constexpr double kStiffness = 4;
 
@@ -39,9 +39,8 @@ class Rows {
   Layout place() {
     for (auto& row : rows_) number(row);
     for (int i = 0; i < kOrderings; ++i) sweep(i % 2 == 0, [this](size_t row, bool down) { put_in_order(row, down); });
-    for (auto& row : rows_)
-      for (const size_t i : row) places_[i].x = places_[i].rank * (sizes_.width + sizes_.gap_x);
-    for (int i = 0; i < kAlignments; ++i) sweep(i % 2 == 0, [this](size_t row, bool down) { align(row, down); });
+    for (const auto& row : rows_) centre(row);
+    for (int i = 0; i < kAlignments; ++i) sweep(i % 2 == 0, [this](size_t row, bool) { align(row); });
     return layout();
   }
 
@@ -113,18 +112,31 @@ class Rows {
     number(rows_[row]);
   }
 
-  void align(size_t row, bool down) {
+  double width_of(size_t place) const { return places_[place].is_box ? sizes_.width + sizes_.gap_x : sizes_.lane; }
+
+  // Rows side by side about a common middle.
+  void centre(const std::vector<size_t>& row) {
+    double all = 0, at = 0;
+    for (const size_t i : row) all += width_of(i);
+    for (const size_t i : row) {
+      places_[i].x = at + (width_of(i) - all) / 2;
+      at += width_of(i);
+    }
+  }
+
+  // Each below what it reads and above what reads it, as far as there is room.
+  void align(size_t row) {
     std::vector<Wish> wishes;
     for (const size_t i : rows_[row]) {
       const Place& place = places_[i];
       double sum = 0, weights = 0;
-      for (const size_t other : neighbours(i, down)) {
-        const double weight = !place.is_box && !places_[other].is_box ? kStiffness : 1;
-        sum += weight * places_[other].x;
-        weights += weight;
-      }
-      wishes.push_back({weights > 0 ? sum / weights : place.x, place.is_box ? 1 : kStiffness,
-                        static_cast<double>(place.is_box ? sizes_.width + sizes_.gap_x : sizes_.lane)});
+      for (const auto* others : {&place.above, &place.below})
+        for (const size_t other : *others) {
+          const double weight = !place.is_box && !places_[other].is_box ? kStiffness : 1;
+          sum += weight * places_[other].x;
+          weights += weight;
+        }
+      wishes.push_back({weights > 0 ? sum / weights : place.x, place.is_box ? 1 : kStiffness, width_of(i)});
     }
     keep_apart(wishes);
     for (size_t i = 0; i < wishes.size(); ++i) places_[rows_[row][i]].x = wishes[i].x;
@@ -134,7 +146,7 @@ class Rows {
 
   Layout layout() {
     Layout result;
-    double least = 0, most = 0;
+    double least = places_.empty() ? 0 : std::numeric_limits<double>::max(), most = -least;
     for (const Place& place : places_) {
       const double half = place.is_box ? sizes_.width / 2.0 : 0;
       least = std::min(least, place.x - half);

@@ -96,7 +96,12 @@ std::string graph_svg(const Json& nodes) {
 std::string graph_html(const Json& nodes) {
   if (nodes.size() > kMostDrawn)
     return fmt::format("<p>The graph has {} nodes; only graphs of up to {} are drawn.</p>\n", nodes.size(), kMostDrawn);
-  return "<div class=\"graph\">\n" + graph_svg(nodes) + "</div>\n";
+  if (nodes.empty()) return "<p>The graph has no nodes.</p>\n";
+  // A wide drawing may begin far from where it is looked at first.
+  return fmt::format("<p>Go to the <a href=\"#{}\">first</a> or the <a href=\"#{}\">last</a> node; each leads to its row in "
+                     "the table.</p>\n<div class=\"graph\">\n",
+                     escaped(text_in(nodes.front(), "id")), escaped(text_in(nodes.back(), "id"))) +
+         graph_svg(nodes) + "</div>\n";
 }
 
 }  // namespace tenon::build

@@ -22,7 +22,7 @@ constexpr const char* kStyle = R"html(</title>
   table { border-collapse: collapse; width: 100%; } th { text-align: left; font-weight: 600; }
   td, th { padding: .35em .7em; border-bottom: 1px solid var(--line); vertical-align: top; }
   td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-  td.what { font-family: ui-monospace, monospace; font-size: .85em; overflow-wrap: anywhere; min-width: 9em; }
+  td.what { font-family: ui-monospace, monospace; font-size: .85em; overflow-wrap: anywhere; min-width: 12em; }
   tr.failed td:nth-child(2) { color: var(--bad); font-weight: 600; } tr.good td:nth-child(2) { color: var(--good); }
   tr:target { background: #e8a33d44; } g:target rect { stroke: var(--mark); stroke-width: 3; }
   pre { background: var(--soft); padding: .8em; overflow: auto; } .bar { background: var(--soft); height: .6em; }
@@ -30,7 +30,7 @@ constexpr const char* kStyle = R"html(</title>
   .graph { overflow: auto; max-height: 85vh; border: 1px solid var(--line); } .graph svg { display: block; margin: 0 auto; }
   svg text { font: 11.5px system-ui, sans-serif; fill: currentColor; text-anchor: middle; }
   svg text.op { font-weight: 600; font-size: 13px; }
-  svg path { fill: none; stroke: #888; stroke-opacity: .6; } svg rect { fill: var(--soft); stroke: #888; }
+  svg path { fill: none; stroke: #888; } svg rect { fill: var(--soft); stroke: #888; }
 )html";
 
 }  // namespace

@@ -26,7 +26,9 @@ std::string facts_html(const Json& summary) {
       {"op versions", opsets},
       {"made by", text_in(summary, "producer") + " " + text_in(summary, "producer_version")}};
   std::string html = "<dl>";
-  for (const auto& [name, value] : facts) html += fmt::format("<dt>{}</dt><dd>{}</dd>", name, escaped(value));
+  for (const auto& [name, value] : facts)
+    if (value.find_first_not_of(' ') != std::string::npos)
+      html += fmt::format("<dt>{}</dt><dd>{}</dd>", name, escaped(value));
   return html + "</dl>\n";
 }
 

@@ -37,7 +37,7 @@ std::string models_table(const Json& report) {
             cell(plain_text(member(model, "nodes")), "number") + cell(plain_text(member(model, "steps")), "number") +
             cell(good ? human_bytes(integer_in(model, "packed_bytes")) : "-", "number") +
             cell(good ? human_bytes(integer_in(member(model, "shared"), "bytes")) : "-", "number") +
-            cell(good ? plain_text(member(member(model, "shared"), "with")) : "-") + "</tr>\n";
+            cell(joined_text(list_in(member(model, "shared"), "with"))) + "</tr>\n";
     if (!member(model, "error").is_null())
       rows += "<tr><td colspan=\"9\"><pre>" + escaped(text_in(model, "error")) + "</pre></td></tr>\n";
   }
@@ -103,7 +103,7 @@ std::string tensors_table(const Json& report) {
   for (const Json& tensor : list_in(group, "tensors"))
     rows += "<tr>" + cell(text_in(tensor, "expression"), "what") +
             cell(text_in(tensor, "dtype") + plain_text(member(tensor, "shape"))) + cell(text_in(tensor, "layout")) +
-            cell(human_bytes(integer_in(tensor, "bytes")), "number") + cell(plain_text(member(tensor, "models"))) +
+            cell(human_bytes(integer_in(tensor, "bytes")), "number") + cell(joined_text(list_in(tensor, "models"))) +
             "</tr>\n";
   return html +
          html_table(

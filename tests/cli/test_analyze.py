@@ -174,3 +174,15 @@ def test_what_cannot_be_analyzed(tenon, linear, tmp_path):
     tenon("compile", "-m", linear)
     result = tenon("analyze", "linear_ctx.onnx")
     assert result.code == CANNOT_LOAD and "already compiled" in result.err
+
+
+def test_a_change_of_the_shape_alone_is_no_fallback(tenon, tmp_path):
+    nodes = [helper.make_node("Relu", ["x"], ["a"], "cut"), helper.make_node("Reshape", ["a", "shape"], ["b"], "reshape"),
+             helper.make_node("Squeeze", ["b", "axis"], ["c"], "squeeze"), helper.make_node("Exp", ["c"], ["y"], "grow")]
+    path = models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [2, 2])], [models.tensor("y", [4])],
+                       {"shape": np.array([1, 4]), "axis": np.array([0])})
+    found = tenon("analyze", path, "--fail-on", "reference", "--format", "json")
+    assert found.code == DONE and found.json["summary"]["fallbacks"] == 0
+    assert [node["provider"] for node in found.json["nodes"]] == ["cpu", "view", "view", "cpu"]
+    found = tenon("analyze", path, "--target", "reference", "--format", "json").json
+    assert {node["provider"] for node in found["nodes"]} == {"reference"}
