@@ -24,8 +24,8 @@ python "$here/make_exported_model.py" "$folder"
 rm -rf "$folder/built"
 show tenon optimize -m "$folder/exported.onnx" -o "$folder/normal.onnx" --explain --overwrite
 show tenon optimize -m "$folder/normal.onnx" -o "$folder/normal.onnx" --overwrite
-show tenon build -m "$folder/exported.onnx" -o "$folder/built" --no-cache
-show tenon build -m "$folder/exported.onnx" -o "$folder/built" --no-cache
+show tenon build -m "$folder/exported.onnx" -o "$folder/built"
+show tenon build -m "$folder/exported.onnx" -o "$folder/built"
 show tenon analyze "$folder/exported.onnx"
 
 python "$here/make_shared_models.py" "$folder"

@@ -99,8 +99,7 @@ inline std::string compile_key(const Model& model, const Options& options = {}) 
 // See tn_model_html. `description`: of describe("summary,graph").
 inline std::string model_html(const std::string& title, const std::string& description) {
   char* html = nullptr;
-  detail::check(
-      tn_model_html(detail::c_text(title, "a title"), detail::c_text(description, "a description"), &html));
+  detail::check(tn_model_html(detail::c_text(title, "a title"), detail::c_text(description, "a description"), &html));
   return detail::take_text(html);
 }
 

@@ -348,8 +348,8 @@ TN_API const char* tn_model_warning(const tn_model* model, size_t index);
  * hash of each content, which reads them all), "plan", "tolerances" (the tolerances of tn_model_compare for each
  * output); NULL means summary. Release with tn_string_release. */
 TN_API tn_status* tn_model_describe(const tn_model* model, const char* sections, char** json);
-/* Renders the sections summary and graph of a description as one self-contained HTML page with a drawing of the graph and
- * a table of all nodes. Release with tn_string_release. */
+/* Renders the sections summary and graph of a description as one self-contained HTML page with a drawing of the graph
+ * and a table of all nodes. Release with tn_string_release. */
 TN_API tn_status* tn_model_html(const char* title, const char* description, char** html);
 /* "producer_name", "producer_version", "graph_name", "domain", "description", "graph_description", "version",
  * "ir_version"; NULL if there is no such field. */

@@ -159,7 +159,8 @@ class Rows {
       result.lines.push_back(std::move(lines_[i]));
     }
     result.width = static_cast<int>(std::ceil(most - least));
-    result.height = static_cast<int>(rows_.size()) * (sizes_.height + sizes_.gap_y) - (rows_.empty() ? 0 : sizes_.gap_y);
+    result.height =
+        static_cast<int>(rows_.size()) * (sizes_.height + sizes_.gap_y) - (rows_.empty() ? 0 : sizes_.gap_y);
     return result;
   }
 

@@ -75,8 +75,9 @@ std::string drawn(const Json& node, const Point& corner) {
   std::string box = fmt::format(
       "<g id=\"{}\" class=\"{}\"><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\"/>"
       "<text class=\"op\" x=\"{}\" y=\"{}\">{}</text><text x=\"{}\" y=\"{}\">{}</text></g>",
-      escaped(text_in(node, "id")), escaped(text_in(node, "kind")), escaped(text_in(node, "title")), x, y, kSizes.width, kSizes.height, middle, y + 17,
-      escaped(shortened(text_in(node, "op"))), middle, y + 32, escaped(shortened(text_in(node, "name"))));
+      escaped(text_in(node, "id")), escaped(text_in(node, "kind")), escaped(text_in(node, "title")), x, y, kSizes.width,
+      kSizes.height, middle, y + 17, escaped(shortened(text_in(node, "op"))), middle, y + 32,
+      escaped(shortened(text_in(node, "name"))));
   return link.empty() ? box + "\n" : fmt::format("<a href=\"#{}\">{}</a>\n", escaped(link), box);
 }
 
@@ -88,8 +89,9 @@ std::string graph_svg(const Json& nodes) {
   for (const Line& line : layout.lines) lines += drawn(line, layout);
   for (size_t i = 0; i < layout.boxes.size(); ++i) boxes += drawn(nodes[i], layout.boxes[i]);
   const int width = layout.width + 2 * kMargin, height = layout.height + 2 * kMargin;
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n",
-                     width, height) +
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n", width,
+             height) +
          lines + boxes + "</svg>\n";
 }
 
@@ -98,9 +100,10 @@ std::string graph_html(const Json& nodes) {
     return fmt::format("<p>The graph has {} nodes; only graphs of up to {} are drawn.</p>\n", nodes.size(), kMostDrawn);
   if (nodes.empty()) return "<p>The graph has no nodes.</p>\n";
   // A wide drawing may begin far from where it is looked at first.
-  return fmt::format("<p>Go to the <a href=\"#{}\">first</a> or the <a href=\"#{}\">last</a> node; each leads to its row in "
-                     "the table.</p>\n<div class=\"graph\">\n",
-                     escaped(text_in(nodes.front(), "id")), escaped(text_in(nodes.back(), "id"))) +
+  return fmt::format(
+             "<p>Go to the <a href=\"#{}\">first</a> or the <a href=\"#{}\">last</a> node; each leads to its row in "
+             "the table.</p>\n<div class=\"graph\">\n",
+             escaped(text_in(nodes.front(), "id")), escaped(text_in(nodes.back(), "id"))) +
          graph_svg(nodes) + "</div>\n";
 }
 

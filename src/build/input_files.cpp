@@ -28,6 +28,8 @@ fs::path full_name(const std::string& path) {
   return (problem ? absolute : resolved).lexically_normal();
 }
 
+constexpr size_t kLargeFile = size_t{1} << 20;
+
 // A file as it is, without a copy: models can be large. Empty when it cannot be read.
 class FileView {
  public:
@@ -38,6 +40,8 @@ class FileView {
     if (file >= 0 && ::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
       size_ = static_cast<size_t>(info.st_size);
       data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+      // Between the messages of a large file lie weights, which the system must not read in advance.
+      if (data_ != MAP_FAILED && size_ >= kLargeFile) ::madvise(data_, size_, MADV_RANDOM);
     }
     if (file >= 0) ::close(file);
   }
@@ -67,7 +71,8 @@ size_t take_length(std::string_view& bytes) {
   return 0;
 }
 
-// The entries {"location": name} of external tensors, found by their bytes: what a broken model refers to must stay too.
+// The entries {"location": name} of external tensors, found by their bytes: what a broken model refers to must stay
+// too.
 void add_named_files(std::string_view content, std::vector<std::string>& names) {
   constexpr std::string_view kEntry = "\x0a\x08location\x12";
   for (size_t at = 0; (at = content.find(kEntry, at)) != std::string_view::npos;) {

@@ -112,8 +112,8 @@ std::string model_html(const std::string& title, const Json& described) {
   const Json& graph = member(described, "graph");
   std::string rows;
   add_rows(graph, 0, rows);
-  return html_head(title, kModelStyle) + "<h1>" + escaped(title) + "</h1>\n" + facts_html(member(described, "summary")) +
-         "<h2>Graph</h2>\n" + drawing(graph) + "<h2>Nodes</h2>\n" +
+  return html_head(title, kModelStyle) + "<h1>" + escaped(title) + "</h1>\n" +
+         facts_html(member(described, "summary")) + "<h2>Graph</h2>\n" + drawing(graph) + "<h2>Nodes</h2>\n" +
          html_table("<th>node</th><th>op</th><th>parameters</th><th>inputs</th><th>outputs</th>", rows) +
          "</body></html>\n";
 }

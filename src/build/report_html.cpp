@@ -106,8 +106,7 @@ std::string tensors_table(const Json& report) {
             cell(human_bytes(integer_in(tensor, "bytes")), "number") + cell(joined_text(list_in(tensor, "models"))) +
             "</tr>\n";
   return html +
-         html_table(
-             "<th>made of</th><th>type</th><th>layout</th><th class=\"number\">size</th><th>models</th>", rows);
+         html_table("<th>made of</th><th>type</th><th>layout</th><th class=\"number\">size</th><th>models</th>", rows);
 }
 
 std::string forms_table(const Json& group) {
@@ -164,10 +163,11 @@ std::string compile_sections(const Json& report) {
 
 std::string report_html(const Json& report) {
   // The manifest of a staged build has the report of the compile, if there was one.
-  if (!report.contains("report")) return head_of("Compile report", report) + compile_sections(report) + "</body></html>\n";
+  if (!report.contains("report"))
+    return head_of("Compile report", report) + compile_sections(report) + "</body></html>\n";
   const Json& compile = member(report, "report");
-  return head_of("Build report", report) + stages_table(report) +
-         (compile.is_null() ? "" : compile_sections(compile)) + "</body></html>\n";
+  return head_of("Build report", report) + stages_table(report) + (compile.is_null() ? "" : compile_sections(compile)) +
+         "</body></html>\n";
 }
 
 }  // namespace tenon::build

@@ -345,6 +345,17 @@ class TestFiles:
         assert "b_ctx.onnx" not in left and "a_opt.onnx" not in left
         assert "notes.txt" in left and "b_opt.onnx" in left and "a_ctx.onnx" in left
 
+    def test_rebuild_removes_data_files_of_its_own_only(self, build, tmp_path):
+        (tmp_path / "in").mkdir()
+        path = large(tmp_path / "in" / "m.onnx", location="m.data")
+        build("-m", path, "--keep", "optimized")
+        assert {"m.data", "m_opt.onnx"} <= set(names_in(tmp_path / "out"))
+        build("-m", path, "--keep", "optimized", "--rebuild")
+        assert {"m.data", "m_opt.onnx"} <= set(names_in(tmp_path / "out"))
+        build("-m", path, "--rebuild")
+        assert not {"m.data", "m_opt.onnx"} & set(names_in(tmp_path / "out"))
+        assert names_in(tmp_path / "in") == ["m.data", "m.onnx"]
+
     def test_what_somebody_else_made_stays(self, build, tmp_path):
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "m_ctx.onnx").write_text("mine")

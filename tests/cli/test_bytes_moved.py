@@ -71,6 +71,20 @@ def manifest_in(folder):
     return json.loads((folder / "out" / "manifest.json").read_text())
 
 
+def in_memory(folder):
+    return sum(bytes_in_memory(path) for path in folder.rglob("*") if path.is_file() and path.stat().st_size > 0)
+
+
+def forget(folder):
+    """Takes files out of memory, where they are somewhere else as well."""
+    for path in folder.rglob("*"):
+        if path.is_file():
+            with open(path, "rb") as file:
+                os.fsync(file.fileno())
+                os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    return in_memory(folder) < REST
+
+
 def test_every_byte_that_is_written_counts(program, made, tmp_path):
     paths, count = made
     log = tmp_path / "log"
@@ -89,12 +103,7 @@ def test_every_byte_that_is_written_counts(program, made, tmp_path):
 def test_weights_are_fetched_once(program, made, tmp_path):
     """From storage, by all stages and by the process that validates."""
     paths, count = made
-    files = [path for path in tmp_path.iterdir() if path.is_file()]
-    for path in files:
-        with open(path, "rb") as file:
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    is_forgotten = sum(map(bytes_in_memory, files)) < REST
+    is_forgotten = forget(tmp_path)
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_inblock
     subprocess.run(arguments(program, paths), cwd=tmp_path, check=True, timeout=60, capture_output=True)
     fetched = (resource.getrusage(resource.RUSAGE_CHILDREN).ru_inblock - before) * 512
@@ -104,6 +113,16 @@ def test_weights_are_fetched_once(program, made, tmp_path):
     if is_forgotten:
         assert fetched < manifest["bytes_read"] + REST
         assert fetched > manifest["bytes_read"] - REST
+
+
+def test_a_build_that_is_up_to_date_reads_no_weight(program, made, tmp_path):
+    paths, _ = made
+    subprocess.run(arguments(program, paths), cwd=tmp_path, check=True, timeout=60, capture_output=True)
+    is_forgotten = forget(tmp_path)
+    subprocess.run(arguments(program, paths), cwd=tmp_path, check=True, timeout=60, capture_output=True)
+    assert manifest_in(tmp_path)["status"] in ("built", "up to date")
+    if is_forgotten:
+        assert in_memory(tmp_path) < REST
 
 
 def test_a_later_stage_reads_what_no_earlier_one_did(program, made, tmp_path):

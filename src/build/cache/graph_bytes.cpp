@@ -13,8 +13,8 @@ namespace tenon::build {
 
 namespace {
 
-// A node or an initializer of the original has a stand-in in the bytes, which has its number: a node without an op, or a
-// tensor without a type, which no model has.
+// A node or an initializer of the original has a stand-in in the bytes, which has its number: a node without an op, or
+// a tensor without a type, which no model has.
 std::string stand_in_text(size_t number) { return fmt::format("{}", number); }
 
 template <class Message>

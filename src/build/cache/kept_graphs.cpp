@@ -43,8 +43,8 @@ std::optional<KeptGraphs::Kept> KeptGraphs::find(const Hash128& key) const {
   const std::string path = cache_file(folder_, key, "graph");
   const auto content = read_whole_file(path);
   if (!content.ok()) return std::nullopt;
-  const auto parts = parts_of(
-      {reinterpret_cast<const char*>((*content)->data()), static_cast<size_t>((*content)->size())});
+  const auto parts =
+      parts_of({reinterpret_cast<const char*>((*content)->data()), static_cast<size_t>((*content)->size())});
   if (!parts) {
     if (const auto lock = FileLock::wait(folder_); lock.ok()) (void)remove_file(path).ok();
     return std::nullopt;

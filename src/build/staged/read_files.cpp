@@ -23,10 +23,10 @@ std::string hash_of_places(const std::vector<Region>& parts) {
 }
 
 // A model that can be opened.
-class Reading {
+class FilesOfModel {
  public:
-  Reading(const std::shared_ptr<ImportedModel>& opened, std::optional<FileIdentity> identity, const KnownFiles& known,
-          int64_t jobs)
+  FilesOfModel(const std::shared_ptr<ImportedModel>& opened, std::optional<FileIdentity> identity,
+               const KnownFiles& known, int64_t jobs)
       : opened_(opened), content_(opened, identity), known_(known), jobs_(jobs) {
     parts_[""];
     for (Region& region : content_.regions()) parts_[region.file].push_back(std::move(region));
@@ -124,7 +124,7 @@ void read_files(StagedModel& model, const KnownFiles& known, const Json& last, i
     return;
   }
   // A file that was replaced meanwhile may be the one that was read, or not.
-  Reading reading(*opened, identity_of(model.path) == before ? before : std::nullopt, known, jobs);
+  FilesOfModel reading(*opened, identity_of(model.path) == before ? before : std::nullopt, known, jobs);
   model.files = reading.files(own_identity);
   model.structure = reading.structure();
 }

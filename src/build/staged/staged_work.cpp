@@ -261,7 +261,8 @@ void StagedBuild::remove_own_leftovers() const {
   std::set<std::string> kept = {kManifestFile, kAnalysisFile, weights_file_};
   for (size_t i = 0; i < models_.size(); ++i) {
     if (request_.staged.compile) kept.insert(names_.files[i]);
-    if (wants_optimized_files(request_)) kept.insert(optimized_file(models_[i].name));
+    if (!wants_optimized_files(request_)) continue;
+    kept.insert(optimized_file(models_[i].name));
     for (const FileRecord& file : models_[i].files) kept.insert(file_name_of(file.path));
   }
   if (request_.staged.auto_enable) kept.insert(kEffectiveFile);

@@ -20,10 +20,11 @@ using ::testing::ElementsAre;
 std::string gelu_of_product(float scale) {
   using onnx_text::weight;
   onnx_text::Model model;
-  model.nodes = {{"Identity", {"x"}, {"same"}, "same", "", {}},      {"MatMul", {"same", "w"}, {"p"}, "multiply", "", {}},
-                 {"Div", {"p", "root"}, {"scaled"}, "divide", "", {}}, {"Erf", {"scaled"}, {"e"}, "erf", "", {}},
-                 {"Add", {"e", "one"}, {"gate"}, "shift", "", {}},     {"Mul", {"p", "gate"}, {"gated"}, "gate", "", {}},
-                 {"Mul", {"gated", "half"}, {"y"}, "halve", "", {}}};
+  model.nodes = {
+      {"Identity", {"x"}, {"same"}, "same", "", {}},        {"MatMul", {"same", "w"}, {"p"}, "multiply", "", {}},
+      {"Div", {"p", "root"}, {"scaled"}, "divide", "", {}}, {"Erf", {"scaled"}, {"e"}, "erf", "", {}},
+      {"Add", {"e", "one"}, {"gate"}, "shift", "", {}},     {"Mul", {"p", "gate"}, {"gated"}, "gate", "", {}},
+      {"Mul", {"gated", "half"}, {"y"}, "halve", "", {}}};
   const std::string type = onnx_text::tensor_type(onnx_text::kFloat, {4, 64});
   model.inputs = {onnx_text::value("x", type)};
   model.outputs = {onnx_text::value("y", type)};
