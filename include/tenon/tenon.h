@@ -534,7 +534,8 @@ TN_API tn_status* tn_optimize(const char* input, const char* output, const tn_op
  * the shape changes, nothing is computed; "weights": computed when weights are loaded; "none"), kernel, variant, with,
  * reasons}]}. No weight is read. Options:
  * provider=cpu|reference, capability:NAME=1|0, optimize=1|0 (0: the model as it is), consumer=tenon|onnxruntime (who
- * will run it; for onnxruntime every capability helps that writes ops it has). Release with tn_string_release. */
+ * will run it; for onnxruntime every capability helps that writes ops it has), cache, cache_dir and cache_bytes as for
+ * tn_model_optimized; what the cache had has cached: true. Release with tn_string_release. */
 TN_API tn_status* tn_model_analyze(const tn_model* model, const tn_options* options, char** json);
 /* Renders analyses, a JSON list of {model, analysis}, as one self-contained HTML page. Release with tn_string_release.
  */
@@ -629,8 +630,8 @@ TN_API tn_status* tn_build_report_html(const char* report, char** html);
  * may be null. Release with tn_string_release. */
 TN_API tn_status* tn_compilers_json(char** json);
 
-/* Describes a compile cache: {folder, models, weights_files, graphs, bytes, most_bytes}; graphs is the number of
- * optimized graphs, most_bytes what the cache may take at this moment. folder: NULL or "" for the user's, which is
+/* Describes a compile cache: {folder, models, weights_files, graphs (optimized ones, and analyses), bytes, most_bytes},
+ * where most_bytes is what it may take at this moment. folder: NULL or "" for the user's, which is
  * $XDG_CACHE_HOME/tenon or ~/.cache/tenon. Release with tn_string_release. */
 TN_API tn_status* tn_cache_describe(const char* folder, char** json);
 /* Empties a compile cache: {folder, freed_bytes}. Files that are not the cache's stay. Release with

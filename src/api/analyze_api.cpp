@@ -13,16 +13,19 @@ tn_status* tn_model_analyze(const tn_model* model, const tn_options* options, ch
     if (!model || !json) return invalid_argument("model and json must not be NULL");
     build::AnalyzeRequest request;
     std::map<std::string, int64_t> switches;
+    build::CacheOptions cache;
     api::OptionReader reader(options);
     reader.text("provider", request.target);
     reader.text("consumer", request.consumer);
     reader.boolean("optimize", request.optimize);
     reader.integers_by_name("capability", switches);
+    api::read_cache_options(reader, cache);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_ASSIGN_OR_RETURN(request.capabilities, api::read_capabilities(switches));
     if (is_context_model(model->model->wire))
       return invalid_argument("'{}' is already compiled; analyze the model that it was made from", model->model->path);
-    TN_ASSIGN_OR_RETURN(const build::Json analysis, build::analyze(model->model, request));
+    TN_ASSIGN_OR_RETURN(const auto kept, api::open_kept_graphs(cache));
+    TN_ASSIGN_OR_RETURN(const build::Json analysis, build::analyze(model->model, request, kept.get()));
     *json = api::copy_text(build::dump(analysis));
     return {};
   });

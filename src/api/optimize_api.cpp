@@ -17,17 +17,19 @@ Result<CapabilityChoice> api::read_capabilities(const std::map<std::string, int6
   return choose_capabilities(enable, disable);
 }
 
-namespace {
-
-// Null when the cache is off. A folder that somebody named must work; without the user's own, things only take longer.
-Result<std::unique_ptr<build::KeptGraphs>> open_graphs(const build::CacheOptions& options) {
+Result<std::unique_ptr<build::KeptGraphs>> api::open_kept_graphs(const build::CacheOptions& options) {
   if (!options.is_on) return std::unique_ptr<build::KeptGraphs>();
   auto kept = build::KeptGraphs::open(options);
   if (!kept.ok() && options.folder.empty()) return std::unique_ptr<build::KeptGraphs>();
   return kept;
 }
 
-}  // namespace
+void api::read_cache_options(OptionReader& reader, build::CacheOptions& cache) {
+  cache.is_on = false;
+  reader.boolean("cache", cache.is_on);
+  reader.text("cache_dir", cache.folder);
+  reader.integer("cache_bytes", cache.most_bytes, 0);
+}
 
 extern "C" {
 
@@ -55,16 +57,13 @@ tn_status* tn_model_optimized(const tn_model* model, const tn_options* options, 
     std::map<std::string, int64_t> switches;
     bool force = false;
     build::CacheOptions cache;
-    cache.is_on = false;
     api::OptionReader reader(options);
     reader.integers_by_name("capability", switches);
     reader.boolean("force", force);
-    reader.boolean("cache", cache.is_on);
-    reader.text("cache_dir", cache.folder);
-    reader.integer("cache_bytes", cache.most_bytes, 0);
+    api::read_cache_options(reader, cache);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_ASSIGN_OR_RETURN(const CapabilityChoice capabilities, api::read_capabilities(switches));
-    TN_ASSIGN_OR_RETURN(const auto kept, open_graphs(cache));
+    TN_ASSIGN_OR_RETURN(const auto kept, api::open_kept_graphs(cache));
     TN_ASSIGN_OR_RETURN(build::OptimizedInMemory made,
                         build::optimize_in_memory(model->model, capabilities, force, kept.get()));
     const bool is_same = made.model == model->model;

@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "build/cache/kept_graphs.h"
 #include "build/json.h"
 #include "onnx/import.h"
 #include "passes/capability.h"
@@ -26,7 +27,9 @@ struct AnalyzeRequest {
 //   summary     {nodes, steps, providers: {name: nodes}, kernels: [{kernel, variant, nodes}], fallbacks}
 //   suggestions [{capability, result, description, fires, nodes}]: capabilities that are off and would help; nodes:
 //               those that the reference would no longer run; fires: how often its rules apply
-Result<Json> analyze(const std::shared_ptr<ImportedModel>& model, const AnalyzeRequest& request);
+// `kept`: where results of earlier calls are, and this one goes; may be null. A result from there has cached: true.
+Result<Json> analyze(const std::shared_ptr<ImportedModel>& model, const AnalyzeRequest& request,
+                     const KeptGraphs* kept = nullptr);
 
 // The analyses of some models, [{model, analysis}], as one page that needs nothing else.
 std::string analysis_html(const Json& analyses);

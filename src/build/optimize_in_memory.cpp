@@ -32,20 +32,6 @@ std::string finished(Json report, Clock::time_point start) {
   return dump(report);
 }
 
-// Of all that decides what passes make of a model: its fingerprint, and what that leaves out although it is written.
-Result<Hash128> graph_key(const ImportedModel& model, const std::string& derivation) {
-  TN_ASSIGN_OR_RETURN(const Hash128 content, fingerprint(model.wire, model.bytes, model.external.get()));
-  StreamingHash hash;
-  const auto add = [&](std::string_view text) { hash.add(hash_bytes(text).hex()); };
-  for (const std::string& text : {compile_version(), derivation, content.hex()}) add(text);
-  for (const wire::Function& function : model.wire.functions) {
-    add(function.doc);
-    for (const wire::Bytes piece : function.other) add(piece);
-  }
-  for (const std::string& name : model.frozen_inputs) add(name);
-  return hash.value();
-}
-
 // What was kept for the model in `result`. False when there is nothing.
 Result<bool> take_kept(const KeptGraphs& kept, const Hash128& key, OptimizedInMemory& result) {
   const auto found = kept.find(key);
@@ -78,6 +64,20 @@ std::string passes_key(const CapabilitySet& capabilities) {
   for (const CapabilityInfo& info : all_capabilities())
     if (capabilities.has(info.id)) text += fmt::format(" {}", info.name);
   return text;
+}
+
+Result<Hash128> graph_key(const ImportedModel& model, const std::string& derivation) {
+  TN_ASSIGN_OR_RETURN(const Hash128 content, fingerprint(model.wire, model.bytes, model.external.get()));
+  StreamingHash hash;
+  // And what the fingerprint leaves out although it is written.
+  const auto add = [&](std::string_view text) { hash.add(hash_bytes(text).hex()); };
+  for (const std::string& text : {compile_version(), derivation, content.hex()}) add(text);
+  for (const wire::Function& function : model.wire.functions) {
+    add(function.doc);
+    for (const wire::Bytes piece : function.other) add(piece);
+  }
+  for (const std::string& name : model.frozen_inputs) add(name);
+  return hash.value();
 }
 
 Result<OptimizedInMemory> optimize_in_memory(const std::shared_ptr<ImportedModel>& model,

@@ -21,6 +21,9 @@ Result<OptimizedInMemory> optimize_in_memory(const std::shared_ptr<ImportedModel
                                              const CapabilityChoice& capabilities, bool force,
                                              const KeptGraphs* kept = nullptr);
 
+// Of a graph, and of what is made of it: `derivation` says what. Also of this build of the library.
+Result<Hash128> graph_key(const ImportedModel& model, const std::string& derivation);
+
 // Of the passes that are switched on, whatever the model.
 std::string passes_key(const CapabilitySet& capabilities);
 

@@ -74,7 +74,7 @@ class Sys final : public Command {
     if (cache["folder"].text().empty()) return "none: neither XDG_CACHE_HOME nor HOME names a folder";
     return fmt::format("{}: {}, {}, {} of at most {}", printable(cache["folder"].text()),
                        counted(cache["models"].integer(), "compiled model"),
-                       counted(cache["graphs"].integer(), "optimized graph"), human_bytes(cache["bytes"].integer()),
+                       counted(cache["graphs"].integer(), "graph"), human_bytes(cache["bytes"].integer()),
                        human_bytes(cache["most_bytes"].integer()));
   }
 

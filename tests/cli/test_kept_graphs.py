@@ -15,6 +15,8 @@ from .test_build import contents, large, messy, ran, stages
 from .test_compile import names_in
 
 KEPT = "the cache has its result"
+# The optimized graph, and the analysis of it.
+OF_A_MODEL = 2
 
 
 @pytest.fixture
@@ -83,7 +85,7 @@ def test_the_graph_and_the_capabilities_count(build, tmp_path):
     assert "optimize" in ran(build(optimize={"disable": ["remove-no-ops"]}))
     messy(tmp_path / "m.onnx", op="Sigmoid")
     assert "optimize" in ran(build(optimize={"disable": ["remove-no-ops"]}))
-    assert len(graphs(tmp_path)) == 3
+    assert len(graphs(tmp_path)) == 3 * OF_A_MODEL
     messy(tmp_path / "m.onnx")
     assert optimize_stage(build()) == ("skipped", KEPT)
 
@@ -144,14 +146,18 @@ def test_new_weights_that_passes_compute_are_not_kept(build, tmp_path):
 def test_damaged_files_are_made_again(build, tmp_path, damage):
     messy(tmp_path / "m.onnx")
     build()
-    [path] = graphs(tmp_path)
-    whole = path.read_bytes()
-    middle = len(whole) // 2
-    path.write_bytes({"flip": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1:], "cut": whole[:middle],
-                      "empty": b"", "header": whole[:20], "text": b"tenon graph 1\n" + b"f" * 48}[damage])
-    assert optimize_stage(build(compile={"sources": "embed"}))[0] == "ran"
+    paths = graphs(tmp_path)
+    wholes = [path.read_bytes() for path in paths]
+    assert len(paths) == OF_A_MODEL
+    for path, whole in zip(paths, wholes):
+        middle = len(whole) // 2
+        path.write_bytes({"flip": whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1:],
+                          "cut": whole[:middle], "empty": b"", "header": whole[:20],
+                          "text": b"tenon graph 1\n" + b"f" * 48}[damage])
+    (tmp_path / "out" / "analysis.json").unlink()
+    assert ran(build(compile={"sources": "embed"})) == ["optimize", "analyze", "compile"]
     check_same(build, tmp_path, compile={"sources": "embed"})
-    assert path.read_bytes() == whole
+    assert [path.read_bytes() for path in paths] == wholes
     assert optimize_stage(build(compile={"sources": "none"})) == ("skipped", KEPT)
 
 
@@ -166,10 +172,10 @@ def test_rebuild_and_force_run_the_passes(build, tmp_path):
 def test_they_count_as_parts_of_the_cache(build, tenon, tmp_path):
     messy(tmp_path / "m.onnx")
     build(flags=["--cache-dir", "cache", "--no-compile"])
-    [path] = graphs(tmp_path)
+    size = sum(path.stat().st_size for path in graphs(tmp_path))
     shown = tenon("sys", "--cache-dir", "cache", "--format", "json").json["cache"]
-    assert (shown["graphs"], shown["models"], shown["bytes"]) == (1, 0, path.stat().st_size)
-    assert "0 compiled models, 1 optimized graph" in tenon("sys", "--cache-dir", "cache").out
+    assert (shown["graphs"], shown["models"], shown["bytes"]) == (OF_A_MODEL, 0, size)
+    assert "0 compiled models, 2 graphs" in tenon("sys", "--cache-dir", "cache").out
     tenon("sys", "--clear-cache", "--cache-dir", "cache")
     assert names_in(tmp_path / "cache") == []
 
@@ -187,4 +193,13 @@ def test_many_processes_at_once(program, tmp_path):
             assert process.returncode == DONE and stages(report)["optimize"] in ("ran", "skipped")
             assert contents(tmp_path / f"out{i}") == contents(tmp_path / "expected")
             shutil.rmtree(tmp_path / f"out{i}")
-        assert len(graphs(tmp_path)) == 1
+        assert len(graphs(tmp_path)) == OF_A_MODEL
+
+
+def test_another_folder_gets_its_analysis_too(build, tmp_path):
+    messy(tmp_path / "m.onnx")
+    build()
+    report = build("second")
+    assert ran(report) == []
+    assert report["models"][0]["stages"]["analyze"]["why"] == KEPT
+    assert contents(tmp_path / "out") == contents(tmp_path / "second")

@@ -76,4 +76,4 @@ def test_build(tenon, exported, tmp_path, monkeypatch):
     assert len(outputs) == 8
     assert "built in" in outputs[0] and "up to date in" in outputs[1] and "would run" in outputs[2]
     assert (tmp_path / "configured" / "prefill_ctx.onnx").exists() and (tmp_path / "analysis.html").exists()
-    assert "optimized graph" in outputs[6] and "freed" in outputs[7]
+    assert "graphs, " in outputs[6] and "freed" in outputs[7]

@@ -131,12 +131,18 @@ void StagedBuild::analyze_one(size_t i) {
                   {"provider", own.provider.empty() ? request_.provider : own.provider},
                   {"consumer", request_.staged.compile ? "tenon" : "onnxruntime"}};
   for (const auto& [name, on] : switches_of(own, request_)) options.set("capability:" + name, on ? "1" : "0");
+  add_cache(request_.cache, options);
+  const uint64_t before = written_bytes();
   char* text = nullptr;
   detail::check(tn_model_analyze(build_->model(i), options.get(), &text));
-  models_[i].analysis = Json::parse(detail::take_text(text));
+  Json& analysis = models_[i].analysis;
+  analysis = Json::parse(detail::take_text(text));
   Stage& stage = models_[i].at(StageName::Analyze);
-  stage.status = "ran";
+  const bool is_cached = analysis.erase("cached") > 0;
+  stage.status = is_cached ? "skipped" : "ran";
+  if (is_cached) stage.why = "the cache has its result";
   stage.seconds += seconds_since(start);
+  stage.bytes_written += static_cast<int64_t>(written_bytes() - before);
 }
 
 // False when nothing is suggested that is not on already.
@@ -233,7 +239,7 @@ void StagedBuild::write_analysis() {
   }
   const uint64_t before = written_bytes();
   write_text(kAnalysisFile, {{"models", std::move(list)}});
-  models_[0].at(StageName::Analyze).bytes_written = static_cast<int64_t>(written_bytes() - before);
+  models_[0].at(StageName::Analyze).bytes_written += static_cast<int64_t>(written_bytes() - before);
 }
 
 // What the build came to, as a configuration that needs no suggestions.
