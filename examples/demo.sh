@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Shows the main jobs: inspect, run and verify models, from the command line and from Python; then compile models that
-# share weights into one file, and replace the weights.
+# Shows the main jobs: inspect, run and verify models, from the command line and from Python; optimize a model and build it
+# twice; then compile models that share weights into one file, and replace the weights.
 # Usage: demo.sh FOLDER, with `tenon` and its Python environment on PATH; `./dev demo` does that.
 set -euo pipefail
 here=$(dirname "${BASH_SOURCE[0]}")
@@ -19,6 +19,14 @@ for model in mlp cnn newton; do
   show tenon verify "$folder/$model.onnx"
 done
 show python "$here/run_models.py" "$folder"
+
+python "$here/make_exported_model.py" "$folder"
+rm -rf "$folder/built"
+show tenon optimize -m "$folder/exported.onnx" -o "$folder/normal.onnx" --explain --overwrite
+show tenon optimize -m "$folder/normal.onnx" -o "$folder/normal.onnx" --overwrite
+show tenon build -m "$folder/exported.onnx" -o "$folder/built"
+show tenon build -m "$folder/exported.onnx" -o "$folder/built"
+show tenon analyze "$folder/exported.onnx"
 
 python "$here/make_shared_models.py" "$folder"
 show tenon compile -m "$folder/classify.onnx" -m "$folder/detect.onnx" --output-dir "$folder/vision" --overwrite

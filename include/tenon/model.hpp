@@ -96,5 +96,12 @@ inline std::string compile_key(const Model& model, const Options& options = {}) 
   return detail::take_text(key);
 }
 
+// See tn_model_html. `description`: of describe("summary,graph").
+inline std::string model_html(const std::string& title, const std::string& description) {
+  char* html = nullptr;
+  detail::check(tn_model_html(detail::c_text(title, "a title"), detail::c_text(description, "a description"), &html));
+  return detail::take_text(html);
+}
+
 }  // namespace v0
 }  // namespace tenon

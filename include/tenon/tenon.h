@@ -350,6 +350,9 @@ TN_API const char* tn_model_warning(const tn_model* model, size_t index);
  * hash of each content, which reads them all), "plan", "tolerances" (the tolerances of tn_model_compare for each
  * output); NULL means summary. Release with tn_string_release. */
 TN_API tn_status* tn_model_describe(const tn_model* model, const char* sections, char** json);
+/* Renders the sections summary and graph of a description as one self-contained HTML page with a drawing of the graph
+ * and a table of all nodes. Release with tn_string_release. */
+TN_API tn_status* tn_model_html(const char* title, const char* description, char** html);
 /* "producer_name", "producer_version", "graph_name", "domain", "description", "graph_description", "version",
  * "ir_version"; NULL if there is no such field. */
 TN_API const char* tn_model_property(const tn_model* model, const char* name);
@@ -514,8 +517,10 @@ TN_API tn_status* tn_model_optimize(const tn_model* model, const tn_options* opt
                                     char** report);
 /* The same as a model in memory, which refers to the weights of the first one, for whoever compiles or runs it next:
  * for them it is the model of the same file. Where nothing is to be done, it is the first one. Options as for
- * tn_model_optimize, and force=1|0 (run the passes even if the model carries the stamp of a normal form). *report also
- * has seconds, and evidence ("stamp" or "no pass changes it") for what was done before. */
+ * tn_model_optimize, force=1|0 (run the passes even if the model carries the stamp of a normal form), and cache=1|0
+ * (take what the same passes made of the same graph before from the compile cache, whatever its weights are, and put
+ * there what is new; default 0) with cache_dir and cache_bytes as for tn_build_create. *report also has seconds, cached
+ * (whether the cache had the result), and evidence ("stamp" or "no pass changes it") for what was done before. */
 TN_API tn_status* tn_model_optimized(const tn_model* model, const tn_options* options, tn_model** optimized,
                                      char** report);
 /* Writes the model in normal form to a file, wherever its weights are: inside it, in other files, or in memory
@@ -546,10 +551,12 @@ TN_API tn_status* tn_optimize(const char* input, const char* output, const tn_op
 /* What will run each node of a model: {target, consumer, capabilities (as tn_choose_capabilities has them), error (why
  * it cannot be compiled, or ""), summary: {nodes, steps, providers, kernels, fallbacks}, suggestions: [{capability,
  * result, description, fires, nodes}] (capabilities that are off and would help; nodes: those that the reference would
- * no longer run), nodes: [{name, op, depth, inputs, outputs, provider ("cpu", "reference", "control"; "weights":
- * computed when weights are loaded; "none"), kernel, variant, with, reasons}]}. No weight is read. Options:
+ * no longer run), nodes: [{name, op, depth, inputs, outputs, provider ("cpu", "reference", "control"; "view": only
+ * the shape changes, nothing is computed; "weights": computed when weights are loaded; "none"), kernel, variant, with,
+ * reasons}]}. No weight is read. Options:
  * provider=cpu|reference, capability:NAME=1|0, optimize=1|0 (0: the model as it is), consumer=tenon|onnxruntime (who
- * will run it; for onnxruntime every capability helps that writes ops it has). Release with tn_string_release. */
+ * will run it; for onnxruntime every capability helps that writes ops it has), cache, cache_dir and cache_bytes as for
+ * tn_model_optimized; what the cache had has cached: true. Release with tn_string_release. */
 TN_API tn_status* tn_model_analyze(const tn_model* model, const tn_options* options, char** json);
 /* Renders analyses, a JSON list of {model, analysis}, as one self-contained HTML page. Release with tn_string_release.
  */
@@ -644,9 +651,9 @@ TN_API tn_status* tn_build_report_html(const char* report, char** html);
  * may be null. Release with tn_string_release. */
 TN_API tn_status* tn_compilers_json(char** json);
 
-/* Describes a compile cache: {folder, models, weights_files, bytes, most_bytes}; most_bytes is what it may take at this
- * moment. folder: NULL or "" for the user's, which is $XDG_CACHE_HOME/tenon or ~/.cache/tenon. Release with
- * tn_string_release. */
+/* Describes a compile cache: {folder, models, weights_files, graphs (optimized ones, and analyses), bytes, most_bytes},
+ * where most_bytes is what it may take at this moment. folder: NULL or "" for the user's, which is
+ * $XDG_CACHE_HOME/tenon or ~/.cache/tenon. Release with tn_string_release. */
 TN_API tn_status* tn_cache_describe(const char* folder, char** json);
 /* Empties a compile cache: {folder, freed_bytes}. Files that are not the cache's stay. Release with
  * tn_string_release. */

@@ -5,6 +5,8 @@
 
 #include "api/model_handle.h"
 #include "api/tolerances_json.h"
+#include "build/json.h"
+#include "build/model_html.h"
 #include "compiler/compile.h"
 #include "executor/step_variant.h"
 #include "ops/unsupported.h"
@@ -200,6 +202,17 @@ tn_status* tn_model_describe(const tn_model* handle, const char* sections, char*
     }
     // Names in a file need not be UTF-8; what cannot be shown is replaced.
     *text = api::copy_text(result.dump(2, ' ', false, json::error_handler_t::replace));
+    return {};
+  });
+}
+
+tn_status* tn_model_html(const char* title, const char* description, char** html) {
+  return api::guarded([&]() -> Status {
+    if (!title || !description || !html) return invalid_argument("title, description and html must not be NULL");
+    const build::Json parsed = build::Json::parse(description, nullptr, false);
+    if (!parsed.is_object() || !parsed.contains("graph"))
+      return invalid_argument("this is not the description of a model with the section graph");
+    *html = api::copy_text(build::model_html(title, parsed));
     return {};
   });
 }

@@ -20,6 +20,20 @@ Result<CapabilityChoice> api::read_capabilities(const std::map<std::string, int6
   return choose_capabilities(enable, disable);
 }
 
+Result<std::unique_ptr<build::KeptGraphs>> api::open_kept_graphs(const build::CacheOptions& options) {
+  if (!options.is_on) return std::unique_ptr<build::KeptGraphs>();
+  auto kept = build::KeptGraphs::open(options);
+  if (!kept.ok() && options.folder.empty()) return std::unique_ptr<build::KeptGraphs>();
+  return kept;
+}
+
+void api::read_cache_options(OptionReader& reader, build::CacheOptions& cache) {
+  cache.is_on = false;
+  reader.boolean("cache", cache.is_on);
+  reader.text("cache_dir", cache.folder);
+  reader.integer("cache_bytes", cache.most_bytes, 0);
+}
+
 namespace {
 
 void read_file_bytes(api::OptionReader& reader, uint64_t& most) {
@@ -55,12 +69,16 @@ tn_status* tn_model_optimized(const tn_model* model, const tn_options* options, 
     if (!model || !optimized || !report) return invalid_argument("model, optimized and report must not be NULL");
     std::map<std::string, int64_t> switches;
     bool force = false;
+    build::CacheOptions cache;
     api::OptionReader reader(options);
     reader.integers_by_name("capability", switches);
     reader.boolean("force", force);
+    api::read_cache_options(reader, cache);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_ASSIGN_OR_RETURN(const CapabilityChoice capabilities, api::read_capabilities(switches));
-    TN_ASSIGN_OR_RETURN(build::OptimizedInMemory made, build::optimize_in_memory(model->model, capabilities, force));
+    TN_ASSIGN_OR_RETURN(const auto kept, api::open_kept_graphs(cache));
+    TN_ASSIGN_OR_RETURN(build::OptimizedInMemory made,
+                        build::optimize_in_memory(model->model, capabilities, force, kept.get()));
     const bool is_same = made.model == model->model;
     auto content = is_same ? model->content : std::make_shared<ModelContent>(made.model, model->content->identity());
     auto handle = std::make_unique<tn_model>(std::move(made.model), std::move(content));

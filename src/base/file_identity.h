@@ -16,8 +16,8 @@ struct FileIdentity {
   friend auto operator<=>(const FileIdentity&, const FileIdentity&) = default;
 };
 
-// Of a file that nobody has written to in the last seconds. Nothing for a younger one: file systems count time in steps
-// of up to two seconds, and a second write within one leaves no trace.
+// Of a file that nobody has written to in the last moments. Nothing for a younger one: file systems count time in
+// steps, some of two seconds, and a second write within one leaves no trace.
 std::optional<FileIdentity> identity_of(const FileHandle& file);
 // Follows links.
 std::optional<FileIdentity> identity_of(const std::string& path);

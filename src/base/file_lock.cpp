@@ -12,6 +12,7 @@
 #include "base/folder.h"
 #include "base/messages.h"
 #include "base/waiting.h"
+#include "base/write_count.h"
 
 namespace tenon {
 
@@ -81,6 +82,7 @@ Result<FileLock> FileLock::make(const FileHandle& folder, const std::string& nam
   if (::flock(file.get(), LOCK_EX) != 0) return io_error("cannot lock", name, errno);
   const ssize_t written = ::write(file.get(), content.data(), content.size());
   if (written != static_cast<ssize_t>(content.size())) return io_error("cannot write", name, written < 0 ? errno : EIO);
+  count_written(content.size());
   if (::fsync(file.get()) != 0) return io_error("cannot sync", name, errno);
   return FileLock(std::move(file));
 }

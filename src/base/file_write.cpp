@@ -6,14 +6,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/file.h"
 #include "base/file_kind.h"
 #include "base/temporaries.h"
+#include "base/write_count.h"
 
 namespace tenon {
 
 namespace {
+
+std::atomic<uint64_t> written_so_far{0};
 
 Status write_piece(const FileHandle& file, std::string_view piece, const std::string& name) {
   while (!piece.empty()) {
@@ -21,6 +25,7 @@ Status write_piece(const FileHandle& file, std::string_view piece, const std::st
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return io_error("cannot write", name, errno);
     if (written == 0) return error(Code::Io, "cannot write '{}': the system accepts no more bytes", name);
+    count_written(static_cast<uint64_t>(written));
     piece.remove_prefix(static_cast<size_t>(written));
   }
   return {};
@@ -76,6 +81,9 @@ Status copy_bytes(const FileHandle& from, const FileHandle& to, int64_t size, co
 }
 
 }  // namespace
+
+uint64_t written_bytes() { return written_so_far.load(std::memory_order_relaxed); }
+void count_written(uint64_t bytes) { written_so_far.fetch_add(bytes, std::memory_order_relaxed); }
 
 Status write_file_atomically(const std::string& path, std::span<const std::string_view> pieces) {
   return make_file_atomically(path, [&](const FileHandle& file) -> Status {

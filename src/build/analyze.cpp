@@ -9,6 +9,7 @@
 #include "build/optimize_in_memory.h"
 #include "passes/import_rewritten.h"
 #include "passes/optimize_model.h"
+#include "providers/provider.h"
 
 namespace tenon::build {
 
@@ -115,7 +116,7 @@ class Analysis {
     const auto fires = std::ranges::count_if(rewritten.log.changes,
                                              [&](const Patch::Change& change) { return rules.contains(change.label); });
     if (fires == 0) return Json();
-    TN_ASSIGN_OR_RETURN(const auto again, import_rewritten(model_, std::move(rewritten.exported)));
+    TN_ASSIGN_OR_RETURN(const auto again, import_rewritten(model_, std::move(rewritten)));
     TN_ASSIGN_OR_RETURN(const NodePlacement placement, place_nodes(again->graph, request_.target));
     const std::set<std::string> left = fallbacks_in(placement.nodes);
     Json nodes = Json::array();
@@ -136,10 +137,29 @@ class Analysis {
 
 }  // namespace
 
-Result<Json> analyze(const std::shared_ptr<ImportedModel>& model, const AnalyzeRequest& request) {
+Result<Json> analyze(const std::shared_ptr<ImportedModel>& model, const AnalyzeRequest& request,
+                     const KeptGraphs* kept) {
   if (request.consumer != "tenon" && request.consumer != "onnxruntime")
     return invalid_argument("option 'consumer' must be tenon or onnxruntime, but it is '{}'", request.consumer);
-  return Analysis(model, request).run();
+  // New weights are computed from all values, which no key of a graph covers.
+  const bool can_be_kept = kept && !request.capabilities.set.has(Capability::FoldWeights);
+  Hash128 key;
+  if (can_be_kept) {
+    // Which variants run depends on the machine.
+    TN_ASSIGN_OR_RETURN(key, graph_key(*model, fmt::format("analysis {} {} {} {} {}", request.target, request.consumer,
+                                                           request.optimize, isa_name(usable_isas().front()),
+                                                           passes_key(request.capabilities.set))));
+    if (const auto found = kept->find(key)) {
+      Json result = Json::parse(found->report);
+      result["capabilities"] = choice_json(request.capabilities);
+      result["cached"] = true;
+      return result;
+    }
+  }
+  TN_ASSIGN_OR_RETURN(Json result, Analysis(model, request).run());
+  // The result is there, whether it can be kept or not.
+  if (can_be_kept) (void)kept->keep(key, dump(result), "").ok();
+  return result;
 }
 
 }  // namespace tenon::build

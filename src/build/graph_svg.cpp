@@ -4,102 +4,107 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <vector>
 
+#include "build/graph_layout.h"
 #include "build/html.h"
 
 namespace tenon::build {
 
 namespace {
 
-constexpr int kWidth = 170, kHeight = 40, kGapX = 24, kGapY = 36, kMargin = 12;
+constexpr LayoutSizes kSizes = {.width = 176, .height = 40, .gap_x = 20, .gap_y = 30, .lane = 14};
+constexpr int kMargin = 12;
 constexpr size_t kShownLetters = 24;
+// More nodes than people look at in one drawing.
+constexpr size_t kMostDrawn = 5000;
 
-struct Box {
-  const Json* node = nullptr;
-  std::vector<size_t> from;
-  size_t rank = 0;
-  int x = 0, y = 0;
-};
-
+// Both ends of a long text say more than its start.
 std::string shortened(const std::string& text) {
-  if (text.size() <= kShownLetters) return text;
-  size_t length = kShownLetters - 3;
-  // Not within a character of several bytes.
-  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
-  return text.substr(0, length) + "...";
+  std::vector<size_t> letters;  // where each begins
+  for (size_t i = 0; i < text.size(); ++i)
+    if ((static_cast<unsigned char>(text[i]) & 0xC0) != 0x80) letters.push_back(i);
+  if (letters.size() <= kShownLetters) return text;
+  const size_t end = kShownLetters / 2, start = kShownLetters - end - 1;
+  return text.substr(0, letters[start]) + "\u2026" + text.substr(letters[letters.size() - end]);
 }
 
-// Each box below all that it reads.
-std::vector<Box> ranked(const Json& nodes) {
-  std::vector<Box> boxes;
+// The nodes that each node reads, each once.
+std::vector<std::vector<size_t>> read_by(const Json& nodes) {
+  std::vector<std::vector<size_t>> from;
   std::map<std::string, size_t> producers;
   for (const Json& node : nodes) {
-    Box box{&node, {}, 0, 0, 0};
+    std::set<size_t> found;
     for (const Json& input : list_in(node, "inputs"))
-      if (const auto producer = producers.find(input.get<std::string>()); producer != producers.end()) {
-        box.from.push_back(producer->second);
-        box.rank = std::max(box.rank, boxes[producer->second].rank + 1);
-      }
+      if (const auto producer = producers.find(input.get<std::string>()); producer != producers.end())
+        found.insert(producer->second);
     for (const Json& output : list_in(node, "outputs"))
-      if (const auto name = output.get<std::string>(); !name.empty()) producers[name] = boxes.size();
-    boxes.push_back(std::move(box));
+      if (const auto name = output.get<std::string>(); !name.empty()) producers[name] = from.size();
+    from.emplace_back(found.begin(), found.end());
   }
-  return boxes;
+  return from;
 }
 
-// Boxes of a rank side by side, each as far as possible where those are that it reads.
-void place(std::vector<Box>& boxes) {
-  std::map<size_t, std::vector<size_t>> ranks;
-  for (size_t i = 0; i < boxes.size(); ++i) ranks[boxes[i].rank].push_back(i);
-  for (auto& [rank, members] : ranks) {
-    for (const size_t i : members) {
-      int64_t sum = 0;
-      for (const size_t from : boxes[i].from) sum += boxes[from].x;
-      boxes[i].x = boxes[i].from.empty() ? kMargin : static_cast<int>(sum / static_cast<int64_t>(boxes[i].from.size()));
-    }
-    std::ranges::stable_sort(members, {}, [&](size_t i) { return boxes[i].x; });
-    int free = kMargin;
-    for (const size_t i : members) {
-      boxes[i].x = std::max(boxes[i].x, free);
-      boxes[i].y = kMargin + static_cast<int>(rank) * (kHeight + kGapY);
-      free = boxes[i].x + kWidth + kGapX;
-    }
+// Straight through the rows that it passes, bent between them.
+std::string drawn(const Line& line, const Layout& layout) {
+  Point at = layout.boxes[line.from];
+  at = {at.x + kSizes.width / 2, at.y + kSizes.height};
+  std::string path = fmt::format("<path d=\"M{},{}", at.x + kMargin, at.y + kMargin);
+  const auto go = [&](const Point& to) {
+    const int half = (to.y - at.y) / 2;
+    if (to.x == at.x)
+      path += fmt::format(" V{}", to.y + kMargin);
+    else
+      path += fmt::format(" C{},{} {},{} {},{}", at.x + kMargin, at.y + half + kMargin, to.x + kMargin,
+                          to.y - half + kMargin, to.x + kMargin, to.y + kMargin);
+    at = to;
+  };
+  for (const Point& row : line.rows) {
+    go(row);
+    go({row.x, row.y + kSizes.height});
   }
+  const Point& end = layout.boxes[line.to];
+  go({end.x + kSizes.width / 2, end.y});
+  return path + "\"/>\n";
 }
 
-std::string line(const Box& from, const Box& to) {
-  const int x1 = from.x + kWidth / 2, y1 = from.y + kHeight, x2 = to.x + kWidth / 2, y2 = to.y;
-  return fmt::format("<path d=\"M{},{} C{},{} {},{} {},{}\"/>\n", x1, y1, x1, y1 + kGapY / 2, x2, y2 - kGapY / 2, x2,
-                     y2);
-}
-
-std::string drawn(const Box& box) {
-  const std::string name = text_in(*box.node, "name"), kernel = text_in(*box.node, "kernel");
-  const int middle = box.x + kWidth / 2;
-  return fmt::format("<g class=\"{}\"><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\"/>",
-                     escaped(text_in(*box.node, "provider")), escaped(name + (kernel.empty() ? "" : ": " + kernel)),
-                     box.x, box.y, kWidth, kHeight) +
-         fmt::format("<text class=\"op\" x=\"{}\" y=\"{}\">{}</text><text x=\"{}\" y=\"{}\">{}</text></g>\n", middle,
-                     box.y + 16, escaped(shortened(text_in(*box.node, "op"))), middle, box.y + 31,
-                     escaped(shortened(name)));
+std::string drawn(const Json& node, const Point& corner) {
+  const int x = corner.x + kMargin, y = corner.y + kMargin, middle = x + kSizes.width / 2;
+  const std::string link = text_in(node, "link");
+  std::string box = fmt::format(
+      "<g id=\"{}\" class=\"{}\"><title>{}</title><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"4\"/>"
+      "<text class=\"op\" x=\"{}\" y=\"{}\">{}</text><text x=\"{}\" y=\"{}\">{}</text></g>",
+      escaped(text_in(node, "id")), escaped(text_in(node, "kind")), escaped(text_in(node, "title")), x, y, kSizes.width,
+      kSizes.height, middle, y + 17, escaped(shortened(text_in(node, "op"))), middle, y + 32,
+      escaped(shortened(text_in(node, "name"))));
+  return link.empty() ? box + "\n" : fmt::format("<a href=\"#{}\">{}</a>\n", escaped(link), box);
 }
 
 }  // namespace
 
 std::string graph_svg(const Json& nodes) {
-  std::vector<Box> boxes = ranked(nodes);
-  place(boxes);
-  int right = 0, bottom = 0;
-  std::string lines, shapes;
-  for (const Box& box : boxes) {
-    right = std::max(right, box.x + kWidth);
-    bottom = std::max(bottom, box.y + kHeight);
-    shapes += drawn(box);
-    for (const size_t from : box.from) lines += line(boxes[from], box);
-  }
-  return fmt::format("<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\">\n{}{}</svg>\n",
-                     right + kMargin, bottom + kMargin, lines, shapes);
+  const Layout layout = lay_out(read_by(nodes), kSizes);
+  std::string lines, boxes;
+  for (const Line& line : layout.lines) lines += drawn(line, layout);
+  for (size_t i = 0; i < layout.boxes.size(); ++i) boxes += drawn(nodes[i], layout.boxes[i]);
+  const int width = layout.width + 2 * kMargin, height = layout.height + 2 * kMargin;
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} {1}\">\n", width,
+             height) +
+         lines + boxes + "</svg>\n";
+}
+
+std::string graph_html(const Json& nodes) {
+  if (nodes.size() > kMostDrawn)
+    return fmt::format("<p>The graph has {} nodes; only graphs of up to {} are drawn.</p>\n", nodes.size(), kMostDrawn);
+  if (nodes.empty()) return "<p>The graph has no nodes.</p>\n";
+  // A wide drawing may begin far from where it is looked at first.
+  return fmt::format(
+             "<p>Go to the <a href=\"#{}\">first</a> or the <a href=\"#{}\">last</a> node; each leads to its row in "
+             "the table.</p>\n<div class=\"graph\">\n",
+             escaped(text_in(nodes.front(), "id")), escaped(text_in(nodes.back(), "id"))) +
+         graph_svg(nodes) + "</div>\n";
 }
 
 }  // namespace tenon::build

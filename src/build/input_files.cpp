@@ -11,6 +11,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "wire/onnx_tensors.h"
+
 namespace tenon::build {
 
 namespace fs = std::filesystem;
@@ -26,6 +28,8 @@ fs::path full_name(const std::string& path) {
   return (problem ? absolute : resolved).lexically_normal();
 }
 
+constexpr size_t kLargeFile = size_t{1} << 20;
+
 // A file as it is, without a copy: models can be large. Empty when it cannot be read.
 class FileView {
  public:
@@ -36,6 +40,8 @@ class FileView {
     if (file >= 0 && ::fstat(file, &info) == 0 && S_ISREG(info.st_mode) && info.st_size > 0) {
       size_ = static_cast<size_t>(info.st_size);
       data_ = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file, 0);
+      // Between the messages of a large file lie weights, which the system must not read in advance.
+      if (data_ != MAP_FAILED && size_ >= kLargeFile) ::madvise(data_, size_, MADV_RANDOM);
     }
     if (file >= 0) ::close(file);
   }
@@ -65,6 +71,18 @@ size_t take_length(std::string_view& bytes) {
   return 0;
 }
 
+// The entries {"location": name} of external tensors, found by their bytes: what a broken model refers to must stay
+// too.
+void add_named_files(std::string_view content, std::vector<std::string>& names) {
+  constexpr std::string_view kEntry = "\x0a\x08location\x12";
+  for (size_t at = 0; (at = content.find(kEntry, at)) != std::string_view::npos;) {
+    at += kEntry.size();
+    std::string_view rest = content.substr(at);
+    const size_t length = take_length(rest);
+    if (length <= rest.size()) names.emplace_back(rest.substr(0, length));
+  }
+}
+
 bool is_there(const std::string& path) {
   std::error_code ignored;
   return fs::exists(fs::symlink_status(path, ignored));
@@ -77,21 +95,23 @@ bool same_file(const std::string& a, const std::string& b) {
   return fs::equivalent(a, b, ignored) || full_name(a) == full_name(b);
 }
 
-// The entry {"location": name} of an external tensor, found by its bytes: reading the model would need all of it to be
-// good, and what a broken model refers to must stay too.
 std::vector<std::string> external_files(const std::string& model) {
-  constexpr std::string_view kEntry = "\x0a\x08location\x12";
-  const FileView file_view(model);
-  const std::string_view content = file_view.bytes();
-  const fs::path folder = fs::path(model).parent_path();
+  const FileView file(model);
+  std::vector<std::string> names;
+  const auto parsed = wire::parse_model(file.bytes());
+  if (parsed.ok()) {
+    wire::for_each_tensor(*parsed, [&](const wire::TensorProto& tensor) {
+      for (const wire::StringEntry& entry : tensor.external_data)
+        if (entry.key == "location") names.emplace_back(entry.value);
+    });
+    for (const wire::Bytes part : parsed->training_info) add_named_files(part, names);
+  } else {
+    add_named_files(file.bytes(), names);
+  }
   std::vector<std::string> files;
-  for (size_t at = 0; (at = content.find(kEntry, at)) != std::string_view::npos;) {
-    at += kEntry.size();
-    std::string_view rest = content.substr(at);
-    const size_t length = take_length(rest);
-    const std::string file = (folder / fs::path(rest.substr(0, length))).string();
-    if (length > 0 && length <= rest.size() && std::find(files.begin(), files.end(), file) == files.end())
-      files.push_back(file);
+  for (const std::string& name : names) {
+    const std::string path = (fs::path(model).parent_path() / name).string();
+    if (!name.empty() && std::ranges::find(files, path) == files.end()) files.push_back(path);
   }
   return files;
 }

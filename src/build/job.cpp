@@ -33,6 +33,13 @@ Options load_options(const BuildRequest& request) {
   return options;
 }
 
+void add_cache(const CacheOptions& cache, Options& options) {
+  if (!cache.is_on || !cache.finds) return;
+  options.set("cache", "1");
+  options.set("cache_dir", cache.folder);
+  options.set("cache_bytes", std::to_string(cache.most_bytes));
+}
+
 Model load_model(const std::string& path, const BuildRequest& request, const ModelRequest& model, Json* report) {
   Model read = Model::load(path, load_options(request));
   if (!request.optimize.is_on) return read;
@@ -41,6 +48,7 @@ Model load_model(const std::string& path, const BuildRequest& request, const Mod
   CapabilitySwitches switches = model.capabilities;
   switches.insert(request.optimize.capabilities.begin(), request.optimize.capabilities.end());
   for (const auto& [name, on] : switches) options.set("capability:" + name, on ? "1" : "0");
+  add_cache(request.cache, options);
   std::string text;
   Model made = optimized(read, options, &text);
   if (report) *report = Json::parse(text);

@@ -52,6 +52,8 @@ struct GroupResult {
 };
 
 Options load_options(const BuildRequest& request);
+// For what the cache keeps of graphs.
+void add_cache(const CacheOptions& cache, Options& options);
 // The model as it is compiled: read, and optimized if that is asked for; then `report` gets what was done.
 Model load_model(const std::string& path, const BuildRequest& request, const ModelRequest& model, Json* report);
 // The pinned weights that some of these models have. Pins of a model that failed do not count for the others.

@@ -49,6 +49,12 @@ std::string plain_text(const Json& value) {
   return "[" + list + "]";
 }
 
+std::string joined_text(const Json& list, const char* separator, size_t most) {
+  std::string text;
+  for (size_t i = 0; i < list.size() && i < most; ++i) text += (i ? separator : "") + plain_text(list[i]);
+  return list.size() > most ? text + " and " + std::to_string(list.size() - most) + " more" : text;
+}
+
 std::string dump(const Json& value) { return value.dump(2, ' ', false, Json::error_handler_t::replace); }
 
 }  // namespace tenon::build

@@ -20,6 +20,8 @@ const Json& list_in(const Json& object, std::string_view key);
 
 // "0.5", "3", "oak", "true", "[a, b]", "-": a value as people read it.
 std::string plain_text(const Json& value);
+// "oak, ash and 3 more": the members of a list.
+std::string joined_text(const Json& list, const char* separator = ", ", size_t most = SIZE_MAX);
 // Indented; text that is not UTF-8 is replaced, numbers that are not finite become null.
 std::string dump(const Json& value);
 

@@ -108,8 +108,12 @@ class Placing {
     for (const std::string& name : step.with)
       if (name != node.name) with.push_back(name);
     std::vector<std::string> reasons = step.reasons;
-    const std::string provider = step.family.substr(0, slash);
-    if (provider == "reference" && target_ != "reference") {
+    std::string provider = step.family.substr(0, slash);
+    const bool is_fallback = provider == "reference" && target_ != "reference";
+    // No kernel would be faster than none.
+    if (is_fallback && op_def(node.op).in_place == InPlace::SameElements) {
+      provider = "view";
+    } else if (is_fallback) {
       if (const auto missed = misses_.find(node.name); missed != misses_.end())
         reasons.insert(reasons.end(), missed->second.begin(), missed->second.end());
       if (reasons.empty())

@@ -60,7 +60,7 @@ class Optimizing {
     report_["status"] = request_.check ? "would change" : "optimized";
     report_["written"] = request_.check ? "nothing" : "model";
     if (request_.check) return {};
-    TN_RETURN_IF_ERROR(take_data_files_along(optimized.exported.model.graph));
+    TN_RETURN_IF_ERROR(take_data_files_along(optimized.exported.model));
     const SaveRequest save{request_.output, request_.capabilities, request_.overwrite, request_.most_file_bytes};
     TN_ASSIGN_OR_RETURN(const Json files, write_rewritten(*model_, optimized, save, true));
     for (const Json& file : files)
@@ -93,18 +93,18 @@ class Optimizing {
       report_["written"] = "nothing";
       return {};
     }
-    TN_RETURN_IF_ERROR(take_data_files_along(model_->wire.graph));
+    TN_RETURN_IF_ERROR(take_data_files_along(model_->wire));
     TN_ASSIGN_OR_RETURN(const Copied copied, copy_file_atomically(request_.input, request_.output));
     report_["written"] = copied_text(copied);
     return {};
   }
 
   // In its own folder the output refers to the data files of the input; elsewhere it needs them there, and first.
-  Status take_data_files_along(const wire::Graph& graph) {
+  Status take_data_files_along(const wire::Model& model) {
     Json files = Json::array();
     const fs::path from = folder_of(request_.input), to = folder_of(request_.output);
     const bool is_same_folder = is_same_file(from.string(), to.string());
-    for (const std::string& location : data_files(graph)) {
+    for (const std::string& location : data_files(model)) {
       Json file = {{"name", location}, {"written", "nothing"}};
       if (!is_same_folder) {
         std::error_code problem;

@@ -2,8 +2,11 @@
 
 #include <chrono>
 
+#include "build/cache/compile_cache.h"
+#include "build/cache/graph_bytes.h"
 #include "build/capability_report.h"
 #include "build/optimize_file.h"
+#include "passes/fingerprint.h"
 #include "passes/import_rewritten.h"
 #include "passes/optimize_model.h"
 #include "passes/pass_set_version.h"
@@ -29,6 +32,31 @@ std::string finished(Json report, Clock::time_point start) {
   return dump(report);
 }
 
+// What was kept for the model in `result`. False when there is nothing.
+Result<bool> take_kept(const KeptGraphs& kept, const Hash128& key, OptimizedInMemory& result) {
+  const auto found = kept.find(key);
+  if (!found) return false;
+  if (!found->graph.empty()) {
+    auto graph = graph_from_bytes(found->graph, result.model->wire);
+    if (!graph) return false;
+    TN_ASSIGN_OR_RETURN(result.model, import_rewritten(result.model, std::move(*graph), found->owner));
+  }
+  result.report = found->report;
+  return true;
+}
+
+// The result is there, whether it can be kept or not.
+void keep(const KeptGraphs& kept, const Hash128& key, const Json& report, const RewrittenModel& rewritten,
+          const ImportedModel& model) {
+  std::string graph;
+  if (rewritten.changed) {
+    auto bytes = graph_to_bytes(rewritten.exported.model, model.wire);
+    if (!bytes) return;
+    graph = std::move(*bytes);
+  }
+  (void)kept.keep(key, dump(report), graph).ok();
+}
+
 }  // namespace
 
 std::string passes_key(const CapabilitySet& capabilities) {
@@ -38,8 +66,22 @@ std::string passes_key(const CapabilitySet& capabilities) {
   return text;
 }
 
+Result<Hash128> graph_key(const ImportedModel& model, const std::string& derivation) {
+  TN_ASSIGN_OR_RETURN(const Hash128 content, fingerprint(model.wire, model.bytes, model.external.get()));
+  StreamingHash hash;
+  // And what the fingerprint leaves out although it is written.
+  const auto add = [&](std::string_view text) { hash.add(hash_bytes(text).hex()); };
+  for (const std::string& text : {compile_version(), derivation, content.hex()}) add(text);
+  for (const wire::Function& function : model.wire.functions) {
+    add(function.doc);
+    for (const wire::Bytes piece : function.other) add(piece);
+  }
+  for (const std::string& name : model.frozen_inputs) add(name);
+  return hash.value();
+}
+
 Result<OptimizedInMemory> optimize_in_memory(const std::shared_ptr<ImportedModel>& model,
-                                             const CapabilityChoice& capabilities, bool force) {
+                                             const CapabilityChoice& capabilities, bool force, const KeptGraphs* kept) {
   const auto start = Clock::now();
   OptimizedInMemory result{model, passes_key(capabilities.set), ""};
   if (!force) {
@@ -50,14 +92,27 @@ Result<OptimizedInMemory> optimize_in_memory(const std::shared_ptr<ImportedModel
       return result;
     }
   }
-  TN_ASSIGN_OR_RETURN(RewrittenModel rewritten, optimize_model(*model, capabilities.set));
-  if (!rewritten.changed) {
-    result.report = finished(unchanged_report(*model, capabilities, "no pass changes it"), start);
-    return result;
+  // New weights are computed from all values, which no key of a graph covers.
+  const bool can_be_kept = kept && !force && !capabilities.set.has(Capability::FoldWeights);
+  Hash128 key;
+  if (can_be_kept) {
+    TN_ASSIGN_OR_RETURN(key, graph_key(*model, result.derivation));
+    TN_ASSIGN_OR_RETURN(const bool is_found, take_kept(*kept, key, result));
+    if (is_found) {
+      Json report = Json::parse(result.report);
+      report["cached"] = true;
+      result.report = finished(std::move(report), start);
+      return result;
+    }
   }
-  Json report = Json::parse(report_of(rewritten, capabilities));
-  TN_ASSIGN_OR_RETURN(result.model, import_rewritten(model, std::move(rewritten.exported)));
-  result.report = finished(std::move(report), start);
+  TN_ASSIGN_OR_RETURN(RewrittenModel rewritten, optimize_model(*model, capabilities.set));
+  const Json report = rewritten.changed ? Json::parse(report_of(rewritten, capabilities))
+                                        : unchanged_report(*model, capabilities, "no pass changes it");
+  if (can_be_kept) keep(*kept, key, report, rewritten, *model);
+  if (rewritten.changed) {
+    TN_ASSIGN_OR_RETURN(result.model, import_rewritten(model, std::move(rewritten)));
+  }
+  result.report = finished(report, start);
   return result;
 }
 

@@ -8,22 +8,17 @@
 #include "base/folder.h"
 #include "build/optimize_file.h"
 #include "onnx/place_weights.h"
+#include "wire/onnx_tensors.h"
 
 namespace tenon::build {
 
 namespace {
 
-void collect_locations(const wire::TensorProto& tensor, std::set<std::string>& locations) {
-  if (!tensor.is_external) return;
-  for (const wire::StringEntry& entry : tensor.external_data)
-    if (entry.key == "location") locations.emplace(entry.value);
-}
-
 // What the model that will be replaced refers to.
 std::set<std::string> data_files_of(const std::string& path) {
   if (!is_there(path)) return {};
   const auto model = open_file(path);
-  return model.ok() ? data_files((*model)->wire.graph) : std::set<std::string>();
+  return model.ok() ? data_files((*model)->wire) : std::set<std::string>();
 }
 
 // Names for the data file of an output: "net.onnx.data", "net.onnx.1.data", ...
@@ -79,14 +74,13 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, problem) && !problem;
 }
 
-std::set<std::string> data_files(const wire::Graph& graph) {
+std::set<std::string> data_files(const wire::Model& model) {
   std::set<std::string> locations;
-  for (const wire::TensorProto& tensor : graph.initializers) collect_locations(tensor, locations);
-  for (const wire::Node& node : graph.nodes)
-    for (const wire::Attribute& attribute : node.attributes) {
-      for (const wire::TensorProto& tensor : attribute.tensors) collect_locations(tensor, locations);
-      for (const auto& body : attribute.graphs) locations.merge(data_files(*body));
-    }
+  wire::for_each_tensor(model, [&](const wire::TensorProto& tensor) {
+    if (!tensor.is_external) return;
+    for (const wire::StringEntry& entry : tensor.external_data)
+      if (entry.key == "location") locations.emplace(entry.value);
+  });
   return locations;
 }
 
@@ -95,14 +89,14 @@ Result<Json> write_rewritten(const ImportedModel& model, RewrittenModel& rewritt
   ExportedModel& exported = rewritten.exported;
   const std::set<std::string> old = data_files_of(request.output);
   std::set<std::string> taken = old;
-  if (external_stays) taken.merge(data_files(exported.model.graph));
+  if (external_stays) taken.merge(data_files(exported.model));
   const PlaceOptions options{free_data_file_name(request.output, taken), external_stays, request.most_file_bytes};
   TN_ASSIGN_OR_RETURN(const PlacedWeights placed, place_weights(exported, model.bytes, model.external, options));
   TN_RETURN_IF_ERROR(renew_stamp(exported, model.bytes, placed.external.get(), request.capabilities.set));
   auto writer = wire::encode_model(exported.model);
   if (!writer.ok()) return std::move(writer).status().in(request.output);
   TN_RETURN_IF_ERROR(write_files(request, folder_of(request.output) + "/" + options.data_file, placed, *writer));
-  const std::set<std::string> now = data_files(exported.model.graph);
+  const std::set<std::string> now = data_files(exported.model);
   remove_old_data_files(request.output, old, now);
   Json files = Json::array();
   for (const std::string& name : now) {

@@ -26,7 +26,7 @@ Result<Json> write_rewritten(const ImportedModel& model, RewrittenModel& rewritt
                              bool external_stays);
 
 // The files beside a model that hold weights of this graph.
-std::set<std::string> data_files(const wire::Graph& graph);
+std::set<std::string> data_files(const wire::Model& model);
 bool is_same_file(const std::string& a, const std::string& b);
 
 }  // namespace tenon::build

@@ -117,7 +117,7 @@ std::optional<ExistingResults> TenonCompiler::find_existing(const GroupToCompile
   try {
     const Json context = Json::parse(describe_context_file(paths[0]));
     if (!has_same_place(context, group)) return std::nullopt;
-    const Artifact old = Artifact::load(paths, {{"verify_weights", "1"}});
+    const Artifact old = Artifact::load(paths);
     ExistingResults found{text_in(context, "weights_file"), Json::parse(old.describe("models,packed,sources")), {}};
     for (const std::string& path : paths)
       found.validations.push_back(text_in(Json::parse(describe_context_file(path)), "validation"));
@@ -126,6 +126,8 @@ std::optional<ExistingResults> TenonCompiler::find_existing(const GroupToCompile
       if (text_in(models[i], "name") != group.models[i].name ||
           text_in(models[i], "made_from") != key(group.models[i], group))
         return std::nullopt;
+    // This reads every weight, so it comes last.
+    (void)Artifact::load(paths, {{"verify_weights", "1"}});
     return found;
   } catch (const Error& error) {
     tell(Event::Detail, kNoModel, std::string("not up to date: ") + error.what());

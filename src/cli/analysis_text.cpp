@@ -8,10 +8,19 @@ namespace cli {
 
 namespace {
 
+constexpr size_t kMostNamed = 6;
+
 std::string joined(const Json& texts, const char* separator) {
   std::string result;
   for (const Json& text : texts.items()) result += (result.empty() ? "" : separator) + printable(text.text());
   return result;
+}
+
+std::string helped_text(const Json::Array& nodes) {
+  std::string names;
+  for (size_t i = 0; i < nodes.size() && i < kMostNamed; ++i) names += (i ? ", " : "") + printable(nodes[i].text());
+  if (nodes.size() > kMostNamed) names += fmt::format(" and {} more nodes", nodes.size() - kMostNamed);
+  return names.empty() ? "" : "; helps " + names;
 }
 
 std::string nodes_text(const Json& nodes) {
@@ -37,8 +46,7 @@ std::string suggestions_text(const Json& suggestions) {
   std::string text;
   for (const Json& item : suggestions.items())
     text += fmt::format("  --enable {}: {} ({} times){}\n", item["capability"].text(), item["description"].text(),
-                        item["fires"].integer(),
-                        item["nodes"].items().empty() ? "" : "; helps " + joined(item["nodes"], ", "));
+                        item["fires"].integer(), helped_text(item["nodes"].items()));
   return text.empty() ? "" : "\nwould help\n" + text;
 }
 

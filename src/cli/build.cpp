@@ -9,6 +9,7 @@
 #include "cli/console.h"
 #include "cli/failure.h"
 #include "cli/models.h"
+#include "cli/output_file.h"
 
 namespace cli {
 
@@ -31,10 +32,14 @@ class StagedCommand final : public Command {
       throw Failure(error.code() == TN_INVALID_ARGUMENT ? kUsage : kFailed, in_words_of_flags(error.what()));
     }
     check_config_stays(settings, build);
+    const OutputFile report_file("--report", settings.report);
+    if (report_file.wanted()) report_file.check(settings.overwrite, read_or_written(settings, build));
     const Json report = Json::parse(build.run());
     console.end_progress();
     for (const Json& model : report["models"].items())
       if (!model["error"].is_null()) console.error(in_words_of_flags(model["error"].text()));
+    if (report_file.wanted())
+      report_file.write(settings.report.ends_with(".html") ? tenon::report_html(report.dump()) : report.dump() + "\n");
     console.is_json() ? console.print_document(report) : console.print(build_report_text(report, console));
     return report["status"].text() == "failed" ? kFailed : kDone;
   }
@@ -48,14 +53,24 @@ class StagedCommand final : public Command {
     console.warning(model == TN_BUILD_NO_MODEL ? message : in_file(settings.models[model].path, message));
   }
 
+  static std::vector<std::string> written(const BuildSettings& settings, const tenon::Build& build) {
+    std::vector<std::string> files;
+    for (size_t i = 0; i < build.size(); ++i) files.push_back(build.output(i));
+    for (const char* file : {"manifest.json", "analysis.json", "effective_build.json"})
+      files.push_back(settings.output + "/" + file);
+    return files;
+  }
+  static std::vector<std::string> read_or_written(const BuildSettings& settings, const tenon::Build& build) {
+    std::vector<std::string> files = written(settings, build);
+    for (const BuildModel& model : settings.models) files.push_back(model.path);
+    if (!settings.config.empty()) files.push_back(settings.config);
+    return files;
+  }
+
   // The library knows of the models only.
   static void check_config_stays(const BuildSettings& settings, const tenon::Build& build) {
     if (settings.config.empty()) return;
-    std::vector<std::string> outputs;
-    for (size_t i = 0; i < build.size(); ++i) outputs.push_back(build.output(i));
-    for (const char* file : {"manifest.json", "analysis.json", "effective_build.json"})
-      outputs.push_back(settings.output + "/" + file);
-    for (const std::string& output : outputs)
+    for (const std::string& output : written(settings, build))
       if (!tenon::replaced_input(output, {&settings.config, 1}).empty())
         throw Failure(kUsage, fmt::format("'{}' would be overwritten by the result '{}'; choose another output",
                                           settings.config, output));

@@ -11,8 +11,6 @@ namespace cli {
 std::string graph_as_text(const Json& graph);
 // For Graphviz; weights are left out, bodies are boxes.
 std::string graph_as_dot(const std::string& title, const Json& graph);
-// One self-contained page with a picture, a search field and the details of each node.
-std::string graph_as_html(const std::string& title, const Json& summary, const Json& graph);
 
 // The inputs and outputs of a described model, those with a default marked.
 std::string inputs_and_outputs_text(const Json& described);

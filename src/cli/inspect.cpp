@@ -155,7 +155,7 @@ class Inspect final : public Command {
     if (graph_ == "dot")
       console.print(graph_as_dot(path_, described["graph"]));
     else if (graph_ == "html")
-      console.print(graph_as_html(path_, described["summary"], described["graph"]));
+      console.print(tenon::model_html(path_, described.dump()));
     else if (console.is_json())
       console.print_document(document(described));
     else

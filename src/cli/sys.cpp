@@ -72,8 +72,9 @@ class Sys final : public Command {
 
   static std::string cache_text(const Json& cache) {
     if (cache["folder"].text().empty()) return "none: neither XDG_CACHE_HOME nor HOME names a folder";
-    return fmt::format("{}: {}, {} of at most {}", printable(cache["folder"].text()),
-                       counted(cache["models"].integer(), "compiled model"), human_bytes(cache["bytes"].integer()),
+    return fmt::format("{}: {}, {}, {} of at most {}", printable(cache["folder"].text()),
+                       counted(cache["models"].integer(), "compiled model"),
+                       counted(cache["graphs"].integer(), "graph"), human_bytes(cache["bytes"].integer()),
                        human_bytes(cache["most_bytes"].integer()));
   }
 

@@ -1,13 +1,15 @@
 #include "compiler/model_content.h"
 
 #include <algorithm>
-#include <functional>
+#include <atomic>
 #include <mutex>
-#include <vector>
+#include <set>
 
 #include "base/folder.h"
 #include "plan/tensor_bytes.h"
+#include "weights/file_place.h"
 #include "wire/external_data.h"
+#include "wire/onnx_tensors.h"
 
 namespace tenon {
 
@@ -21,6 +23,8 @@ constexpr int64_t kLargeWeight = 4096;
 bool is_stored_as_it_is(DType dtype) {
   return dtype != DType::Bool && dtype != DType::String && dtype_bits(dtype) >= 8;
 }
+
+std::atomic<uint64_t> read_so_far{0};
 
 }  // namespace
 
@@ -87,8 +91,31 @@ Result<Hash128> ModelContent::once(const Region& region, Compute&& compute) cons
   const std::lock_guard lock(entry->mutex);
   if (!entry->hash) {
     TN_ASSIGN_OR_RETURN(entry->hash, compute());
+    read_so_far.fetch_add(static_cast<uint64_t>(region.bytes), std::memory_order_relaxed);
   }
   return *entry->hash;
+}
+
+uint64_t ModelContent::bytes_read() { return read_so_far.load(std::memory_order_relaxed); }
+
+std::vector<ModelContent::Region> ModelContent::regions() const {
+  std::set<Region> found;
+  for (const auto& [name, region] : inside_) found.insert(region);
+  wire::for_each_tensor(model_->wire, [&](const wire::TensorProto& tensor) {
+    if (!tensor.is_external) return;
+    if (const auto place = place_of(tensor, model_->path, model_->file); place && place->bytes > 0)
+      found.insert({place->file, place->offset, place->bytes});
+  });
+  return {found.begin(), found.end()};
+}
+
+Result<Hash128> ModelContent::of(const Region& region) const {
+  return once(region, [&]() -> Result<Hash128> {
+    if (region.file.empty())
+      return hash_bytes(model_->file.substr(static_cast<size_t>(region.offset), static_cast<size_t>(region.bytes)));
+    TN_ASSIGN_OR_RETURN(const auto part, model_->external->read(region.file, region.offset, region.bytes));
+    return hash_bytes(part.bytes);
+  });
 }
 
 Result<Hash128> ModelContent::of(const Constant& constant) const {

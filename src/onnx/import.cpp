@@ -91,6 +91,8 @@ void use_given_weights(ImportedModel& model) {
   }
 }
 
+constexpr int64_t kLargeFile = int64_t{16} << 20;
+
 wire::Loading loading_of(const ImportOptions& options) {
   return options.map_files ? wire::Loading::Map : wire::Loading::Copy;
 }
@@ -119,17 +121,22 @@ Result<std::shared_ptr<ImportedModel>> open_file(const std::string& path, const 
   model->path = path;
   model->options = options;
   std::string_view bytes;
+  std::shared_ptr<const MappedFile> mapped;
   if (options.map_files) {
-    TN_ASSIGN_OR_RETURN(auto file, MappedFile::open(path));
-    bytes = file->view();
-    model->bytes = std::move(file);
+    TN_ASSIGN_OR_RETURN(mapped, MappedFile::open(path));
+    bytes = mapped->view();
+    model->bytes = mapped;
   } else {
     TN_ASSIGN_OR_RETURN(auto copy, read_whole_file(path));
     bytes = {reinterpret_cast<const char*>(copy->data()), static_cast<size_t>(copy->size())};
     model->bytes = std::move(copy);
   }
   model->file = bytes;
+  // Between the messages lie weights, which the system must not read in advance.
+  const bool has_weights = mapped && mapped->size() >= kLargeFile;
+  if (has_weights) mapped->advise(Access::Random, 0, mapped->size());
   auto parsed = wire::parse_model(bytes, options.parse);
+  if (has_weights) mapped->advise(Access::Normal, 0, mapped->size());
   if (!parsed.ok()) return std::move(parsed).status().in(path);
   model->wire = std::move(*parsed);
   use_given_weights(*model);

@@ -7,26 +7,31 @@ namespace {
 // What the messages of the new model refer to.
 struct Origin {
   std::shared_ptr<const ImportedModel> model;
-  ExportedModel exported;
+  std::shared_ptr<const void> owner;
 };
 
 }  // namespace
 
-Result<std::shared_ptr<ImportedModel>> import_rewritten(std::shared_ptr<const ImportedModel> model,
-                                                        ExportedModel exported) {
-  auto origin = std::make_shared<Origin>(Origin{std::move(model), std::move(exported)});
+Result<std::shared_ptr<ImportedModel>> import_rewritten(const std::shared_ptr<const ImportedModel>& model,
+                                                        RewrittenModel rewritten) {
+  const auto owner = std::make_shared<RewrittenModel>(std::move(rewritten));
+  return import_rewritten(model, std::move(owner->exported.model), owner);
+}
+
+Result<std::shared_ptr<ImportedModel>> import_rewritten(const std::shared_ptr<const ImportedModel>& model,
+                                                        wire::Model messages, std::shared_ptr<const void> owner) {
   auto again = std::make_shared<ImportedModel>();
-  again->wire = std::move(origin->exported.model);
+  again->wire = std::move(messages);
   // A stamp speaks of a file.
-  again->wire.metadata = origin->model->wire.metadata;
-  again->file = origin->model->file;
-  again->path = origin->model->path;
-  again->folder = origin->model->folder;
-  again->external = origin->model->external;
-  again->options = origin->model->options;
-  again->bytes = origin;
+  again->wire.metadata = model->wire.metadata;
+  again->file = model->file;
+  again->path = model->path;
+  again->folder = model->folder;
+  again->external = model->external;
+  again->options = model->options;
+  again->bytes = std::make_shared<Origin>(Origin{model, std::move(owner)});
   TN_RETURN_IF_ERROR(import_opened(*again));
-  again->warnings = origin->model->warnings;
+  again->warnings = model->warnings;
   return again;
 }
 

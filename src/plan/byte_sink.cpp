@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+#include "base/write_count.h"
+
 namespace tenon {
 
 Status StringSink::append(std::string_view bytes) {
@@ -32,6 +34,7 @@ Status FileSink::write_at(int64_t offset, std::string_view bytes) {
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return io_error("cannot write", path_, errno);
     if (written == 0) return error(Code::Io, "cannot write '{}': the system accepts no more bytes", path_);
+    count_written(static_cast<uint64_t>(written));
     offset += written;
     bytes.remove_prefix(static_cast<size_t>(written));
   }

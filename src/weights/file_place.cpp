@@ -1,5 +1,7 @@
 #include "weights/file_place.h"
 
+#include <functional>
+
 #include "base/checked_math.h"
 #include "base/folder.h"
 #include "tensor/dtype.h"
@@ -20,9 +22,12 @@ std::optional<FilePlace> place_of(const wire::TensorProto& tensor, const std::st
     return FilePlace{std::string(region->location), region->offset, *bytes};
   }
   if (!tensor.raw_data || tensor.raw_data->empty()) return std::nullopt;
-  const auto offset = tensor.raw_data->data() - file.data();
-  return FilePlace{file_name_of(path), static_cast<int64_t>(offset), static_cast<int64_t>(tensor.raw_data->size()),
-                   true};
+  // What passes have made lies in memory of its own.
+  const std::less_equal<const char*> before;
+  const char* const begin = tensor.raw_data->data();
+  const char* const end = begin + tensor.raw_data->size();
+  if (!before(file.data(), begin) || !before(end, file.data() + file.size())) return std::nullopt;
+  return FilePlace{file_name_of(path), begin - file.data(), end - begin, true};
 }
 
 }  // namespace tenon

@@ -1,8 +1,6 @@
 """tenon analyze: providers, kernels, fallbacks with their reasons, suggestions, reports."""
 
 import json
-import xml.etree.ElementTree as ElementTree
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -10,6 +8,7 @@ from onnx import helper
 
 from . import models
 from .conftest import CANNOT_LOAD, DONE, FAILED, USAGE
+from .pages import Drawing, Page
 
 
 def mixed(path):
@@ -117,32 +116,6 @@ class TestSuggestions:
         assert "remove-no-ops" in [suggestion["capability"] for suggestion in found["suggestions"]]
 
 
-class Page(HTMLParser):
-    """Checks that tags are balanced, and collects texts and what the page would load."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.texts, self.loads, self.scripts = [], [], [], 0
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag, attributes):
-        self.loads += [value for name, value in attributes if name in ("src", "href")]
-        self.scripts += tag == "script"
-        if tag not in ("meta", "path", "rect"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_startendtag(self, tag, attributes):
-        pass
-
-    def handle_data(self, data):
-        self.texts.append(data)
-
-
 class TestReports:
     def test_text(self, tenon, tmp_path):
         result = tenon("analyze", mixed(tmp_path / "m.onnx"))
@@ -160,13 +133,22 @@ class TestReports:
         page = Page(text)
         assert page.scripts == 0 and page.loads == []
         assert any(part.endswith("m<b>.onnx") for part in page.texts)
-        drawing = ElementTree.fromstring(text[text.index("<svg"):text.index("</svg>") + 6])
-        space = {"svg": "http://www.w3.org/2000/svg"}
-        boxes = drawing.findall("svg:g", space)
-        assert [box.get("class") for box in boxes] == ["cpu", "cpu", "reference", "weights", "cpu"]
-        assert len(drawing.findall("svg:path", space)) == 4
-        corners = {(box.find("svg:rect", space).get("x"), box.find("svg:rect", space).get("y")) for box in boxes}
-        assert len(corners) == 5
+        assert page.links and page.links <= page.ids
+        drawing = Drawing(text)
+        assert [box.kind for box in drawing.boxes] == ["cpu", "cpu", "reference", "weights", "cpu"]
+        assert len(drawing.lines) == 4 and not drawing.overlaps()
+
+    def test_long_lines_pass_no_box(self, tenon, tmp_path):
+        """A chain with a value that is read again far below, and three branches."""
+        nodes = [helper.make_node("Det", ["x"], ["v0"], "top")]
+        nodes += [helper.make_node("Sin", [f"v{i}"], [f"v{i + 1}"], f"link {i}") for i in range(6)]
+        nodes += [helper.make_node("Cos", ["v1"], [f"b{i}"], f"branch {i}") for i in range(3)]
+        nodes += [helper.make_node("Sum", ["v6", "v0", "b0", "b1", "b2"], ["y"], "all")]
+        path = models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [2, 2, 2])], [models.tensor("y", [2])], {})
+        assert tenon("analyze", path, "--no-optimize", "--target", "reference", "--report", "a.html").code == DONE
+        drawing = Drawing((tmp_path / "a.html").read_text())
+        assert len(drawing.boxes) == 11 and len(drawing.lines) == 14
+        assert not drawing.overlaps() and not drawing.crossed_boxes()
 
     def test_existing_reports_stay(self, tenon, linear, tmp_path):
         (tmp_path / "a.json").write_text("mine")
@@ -192,3 +174,15 @@ def test_what_cannot_be_analyzed(tenon, linear, tmp_path):
     tenon("compile", "-m", linear)
     result = tenon("analyze", "linear_ctx.onnx")
     assert result.code == CANNOT_LOAD and "already compiled" in result.err
+
+
+def test_a_change_of_the_shape_alone_is_no_fallback(tenon, tmp_path):
+    nodes = [helper.make_node("Relu", ["x"], ["a"], "cut"), helper.make_node("Reshape", ["a", "shape"], ["b"], "reshape"),
+             helper.make_node("Squeeze", ["b", "axis"], ["c"], "squeeze"), helper.make_node("Exp", ["c"], ["y"], "grow")]
+    path = models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [2, 2])], [models.tensor("y", [4])],
+                       {"shape": np.array([1, 4]), "axis": np.array([0])})
+    found = tenon("analyze", path, "--fail-on", "reference", "--format", "json")
+    assert found.code == DONE and found.json["summary"]["fallbacks"] == 0
+    assert [node["provider"] for node in found.json["nodes"]] == ["cpu", "view", "view", "cpu"]
+    found = tenon("analyze", path, "--target", "reference", "--format", "json").json
+    assert {node["provider"] for node in found["nodes"]} == {"reference"}

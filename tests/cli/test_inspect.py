@@ -8,6 +8,7 @@ from onnx import helper
 
 from . import models
 from .conftest import CANNOT_RUN, DONE, USAGE
+from .pages import Drawing, Page
 
 
 def test_summary(tenon, linear):
@@ -84,10 +85,33 @@ def test_graph_dot(tenon, linear):
 def test_graph_html_is_self_contained(tenon, tmp_path):
     path = models.identity(tmp_path / "m.onnx", name="</script><b>")
     html = tenon("inspect", path, "--graph", "html").out
-    assert html.startswith("<!doctype html>") and html.rstrip().endswith("</html>")
-    assert html.count("</script>") == 1 and "<b>" not in html
-    assert not re.search(r'(src|href)="', html)
-    assert "http://www.w3.org/2000/svg" in html
+    page = Page(html)
+    assert html.startswith("<!doctype html>") and page.scripts == 0 and page.loads == []
+    assert "<b>" not in html and any("</script><b>" in text for text in page.texts)
+    assert page.links and page.links <= page.ids
+
+
+def test_graph_html_draws_every_node(tenon, linear):
+    html = tenon("inspect", linear, "--graph", "html").out
+    drawing = Drawing(html)
+    assert [(box.kind, box.texts[0]) for box in drawing.boxes] == [
+        ("input", "x"), ("node", "MatMul"), ("node", "Add"), ("node", "Relu"), ("output", "y")]
+    assert len(drawing.lines) == 4 and not drawing.overlaps()
+    assert "<td>Add</td>" in html and "sum: float[n, 2]" in html
+
+
+def test_graph_html_of_bodies(tenon, tmp_path):
+    branch = models.helper.make_graph(
+        [models.helper.make_node("Relu", ["first"], ["inside"], name="inner")], "b", [], [models.tensor("inside", [2])]
+    )
+    nodes = [models.helper.make_node("Abs", ["x"], ["first"], name="before"),
+             models.helper.make_node("If", ["c"], ["y"], name="choose", then_branch=branch, else_branch=branch)]
+    inputs = [models.tensor("c", [], models.TensorProto.BOOL), models.tensor("x", [2])]
+    path = models.save(tmp_path / "m.onnx", nodes, inputs, [models.tensor("y", [2])])
+    html = tenon("inspect", path, "--graph", "html").out
+    assert html.count(">inner</td>") == 2
+    # From x to Abs, from c and Abs to If, since a body reads it, and to y.
+    assert len(Drawing(html).lines) == 4
 
 
 @pytest.mark.parametrize("page", ["dot", "html"])

@@ -20,7 +20,7 @@ namespace tenon::build {
 
 namespace {
 
-constexpr std::string_view kEndings[] = {"bin", "seen", "model", "json", "group"};
+constexpr std::string_view kEndings[] = {"bin", "seen", "model", "json", "group", "graph"};
 constexpr size_t kDigits = 32;
 
 // A file of the cache.
@@ -29,11 +29,11 @@ struct CacheFile {
   int64_t bytes = 0, used_ns = 0;
 };
 
-// What stands or falls together: a weights file and all that refers to it.
+// What stands or falls together: a weights file and all that refers to it, or a graph.
 struct Unit {
   std::vector<std::string> names;
   int64_t bytes = 0, used_ns = 0;
-  bool has_weights = false;
+  bool is_whole = false;
 };
 
 // Whether a name is that of a file which a process was writing when it ended: ".tenon-<process>-<n>.tmp".
@@ -72,7 +72,7 @@ std::string weights_of(const std::string& folder, const std::string& name) {
   return text_in(read_small_json(folder + "/" + name), "weights");
 }
 
-// By weights file. Files that refer to none are one unit each, without weights.
+// By weights file or graph. Files that refer to no weights file are one unit each, and not whole.
 std::map<std::string, Unit> units_of(const std::string& folder) {
   const std::vector<CacheFile> files = files_of(folder);
   std::map<std::string, std::string> weights_by_key;
@@ -83,11 +83,12 @@ std::map<std::string, Unit> units_of(const std::string& folder) {
     std::string weights = file.key;
     if (file.ending == "group") weights = weights_of(folder, file.name);
     if (file.ending == "model" || file.ending == "json") weights = weights_by_key[file.key];
-    Unit& unit = units[weights];
+    const bool is_graph = file.ending == "graph";
+    Unit& unit = units[is_graph ? file.name : weights];
     unit.names.push_back(file.name);
     unit.bytes += file.bytes;
-    unit.has_weights = unit.has_weights || file.ending == "bin";
-    if (file.ending == "seen" || file.ending == "bin") unit.used_ns = std::max(unit.used_ns, file.used_ns);
+    unit.is_whole = unit.is_whole || is_graph || file.ending == "bin";
+    if (is_graph || file.ending == "seen" || file.ending == "bin") unit.used_ns = std::max(unit.used_ns, file.used_ns);
   }
   return units;
 }
@@ -105,6 +106,14 @@ std::string user_cache_folder() {
   if (base && *base == '/') return std::string(base) + "/tenon";
   const char* home = std::getenv("HOME");
   return home && *home == '/' ? std::string(home) + "/.cache/tenon" : "";
+}
+
+Result<std::string> make_cache_folder(const CacheOptions& options) {
+  std::string folder = options.folder.empty() ? user_cache_folder() : plain_folder(options.folder);
+  if (folder.empty()) return error(Code::NotFound, "neither XDG_CACHE_HOME nor HOME names a folder for the cache");
+  std::vector<std::string> made;
+  TN_RETURN_IF_ERROR(make_folders(folder, made));
+  return folder;
 }
 
 int64_t cache_limit(int64_t most_bytes, int64_t free_bytes) { return std::min(most_bytes, free_bytes / 10); }
@@ -126,6 +135,7 @@ CacheContents cache_contents(const std::string& folder) {
     contents.bytes += file.bytes;
     contents.models += file.ending == "model";
     contents.weights_files += file.ending == "bin";
+    contents.graphs += file.ending == "graph";
   }
   return contents;
 }
@@ -135,7 +145,7 @@ void remove_cache_leftovers(const std::string& folder) {
   if (const auto names = list_folder(folder); names.ok())
     std::ranges::copy_if(*names, std::back_inserter(leftovers), is_leftover);
   for (const auto& [weights, unit] : units_of(folder))
-    if (!unit.has_weights) leftovers.insert(leftovers.end(), unit.names.begin(), unit.names.end());
+    if (!unit.is_whole) leftovers.insert(leftovers.end(), unit.names.begin(), unit.names.end());
   remove_all(folder, leftovers);
 }
 

@@ -10,7 +10,9 @@
 //   W.bin, W.seen    the weights file, and which file it was when its bytes were last checked (a JSON object)
 //   K.model, K.json  a compiled model, whose packed weights lie in a weights file; which one, and how it was validated
 //   K.group          a group of models that has all of a weights file; which one
-// W.seen is written again whenever something in W is used. Whatever has another name is left alone.
+//   K.graph          what the passes made of a model, without its weights
+// W.seen is written again whenever something in W is used, and K.graph has its time set. Whatever has another name is
+// left alone.
 namespace tenon::build {
 
 struct CacheOptions {
@@ -23,6 +25,9 @@ struct CacheOptions {
 // "$XDG_CACHE_HOME/tenon", else "~/.cache/tenon"; "" when the environment names neither.
 std::string user_cache_folder();
 
+// The folder that options name, which is there then. An error when it cannot be used.
+Result<std::string> make_cache_folder(const CacheOptions& options);
+
 // What the files may take together: never more than a tenth of the free space.
 int64_t cache_limit(int64_t most_bytes, int64_t free_bytes);
 
@@ -33,7 +38,7 @@ int64_t free_bytes_at(std::string folder);
 std::string cache_file(const std::string& folder, const Hash128& key, const char* ending);
 
 struct CacheContents {
-  int64_t models = 0, weights_files = 0, bytes = 0;
+  int64_t models = 0, weights_files = 0, graphs = 0, bytes = 0;
 };
 CacheContents cache_contents(const std::string& folder);
 

@@ -20,6 +20,7 @@ std::string cache_json(const std::string& folder) {
   return dump({{"folder", chosen},
                {"models", contents.models},
                {"weights_files", contents.weights_files},
+               {"graphs", contents.graphs},
                {"bytes", contents.bytes},
                {"most_bytes", cache_limit(CacheOptions().most_bytes, free_bytes_at(chosen))}});
 }

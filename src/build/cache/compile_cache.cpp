@@ -66,11 +66,8 @@ Status write_records(const Image& image, const std::string& path, bool only_chan
 }  // namespace
 
 Result<std::unique_ptr<CompileCache>> CompileCache::open(const CacheOptions& options) {
-  const std::string folder = options.folder.empty() ? user_cache_folder() : plain_folder(options.folder);
-  if (folder.empty()) return error(Code::NotFound, "neither XDG_CACHE_HOME nor HOME names a folder for the cache");
-  std::vector<std::string> made;
-  TN_RETURN_IF_ERROR(make_folders(folder, made));
-  return std::unique_ptr<CompileCache>(new CompileCache(folder, options));
+  TN_ASSIGN_OR_RETURN(std::string folder, make_cache_folder(options));
+  return std::unique_ptr<CompileCache>(new CompileCache(std::move(folder), options));
 }
 
 std::optional<CompileCache::FoundModel> CompileCache::find(const Hash128& key) {

@@ -2,9 +2,6 @@
 
 #include <sys/stat.h>
 
-#include "base/file.h"
-#include "base/hash.h"
-
 namespace tenon::build {
 
 namespace {
@@ -28,38 +25,35 @@ Json identity_of_file(const std::string& path) {
 KnownFiles::KnownFiles(const Json& manifest, int64_t manifest_modified_ns, bool rehash)
     : modified_ns_(manifest_modified_ns) {
   if (rehash) return;
-  for (const Json& model : list_in(manifest, "models"))
-    for (const Json& file : list_in(model, "files")) files_[text_in(file, "path")] = file;
+  for (const Json& model : list_in(manifest, "models")) files_[text_in(model, "model")] = list_in(model, "files");
 }
 
-FileRecord KnownFiles::recall(const std::string& path) const {
-  const Json& known = member(files_, path);
+FileRecord KnownFiles::recall(const Json& known) const {
+  const std::string path = text_in(known, "path");
   const Json identity = identity_of_file(path);
   if (identity.is_null() || member(known, "identity") != identity || text_in(known, "hash").empty() ||
       modified_ns_ - integer_in(identity, "modified_ns") <= 2 * kSecond)
     return {};
-  return {path, integer_in(identity, "bytes"), text_in(known, "hash"), identity, true, false};
+  FileRecord record{path, integer_in(identity, "bytes"), text_in(known, "hash"), text_in(known, "parts"), identity};
+  record.was_known = true;
+  return record;
 }
 
-FileRecord KnownFiles::read(const std::string& path) {
-  if (FileRecord record = recall(path); !record.hash.empty()) return record;
-  if (const auto known = read_.find(path); known != read_.end()) {
-    FileRecord record = known->second;
-    record.is_repeat = true;
-    return record;
-  }
-  FileRecord record{path, 0, "", identity_of_file(path), false, false};
-  const auto file = MappedFile::open(path);
-  if (!file.ok()) {
-    record.is_missing = true;
-    return record;
-  }
-  record.bytes = (*file)->size();
-  record.hash = hash_bytes((*file)->view()).hex();
-  // Somebody may have written to it meanwhile.
-  if (identity_of_file(path) != record.identity) record.identity = nullptr;
-  read_.emplace(path, record);
-  return record;
+FileRecord KnownFiles::recall(const std::string& model, const std::string& path) const {
+  if (const auto files = files_.find(model); files != files_.end())
+    for (const Json& file : files->second)
+      if (text_in(file, "path") == path) return recall(file);
+  return {};
+}
+
+std::vector<FileRecord> KnownFiles::recall_all(const std::string& model) const {
+  std::vector<FileRecord> records;
+  if (const auto files = files_.find(model); files != files_.end())
+    for (const Json& file : files->second) {
+      records.push_back(recall(file));
+      if (!records.back().was_known) return {};
+    }
+  return records;
 }
 
 }  // namespace tenon::build

@@ -1,5 +1,7 @@
 #include "build/staged/stage.h"
 
+#include <algorithm>
+
 namespace tenon::build {
 
 namespace {
@@ -8,6 +10,8 @@ Json file_json(const FileRecord& file) {
   return {{"path", file.path},
           {"bytes", file.bytes},
           {"hash", file.hash},
+          {"parts", file.parts},
+          {"bytes_read", file.bytes_read},
           {"source", file.is_missing  ? "missing"
                      : file.was_known ? "hash known"
                                       : "hashed"},
@@ -25,12 +29,13 @@ Json stage_json(const Stage& stage) {
 
 }  // namespace
 
-int64_t StagedModel::bytes_of_files(bool hashed_now) const {
+int64_t StagedModel::bytes_read() const {
   int64_t bytes = 0;
-  for (const FileRecord& file : files)
-    if (file.was_known != hashed_now && !file.is_repeat) bytes += file.bytes;
+  for (const FileRecord& file : files) bytes += file.bytes_read;
   return bytes;
 }
+
+bool StagedModel::are_files_known() const { return std::ranges::all_of(files, &FileRecord::was_known); }
 
 Json model_json(const StagedModel& model) {
   Json files = Json::array(), stages = Json::object();

@@ -33,7 +33,9 @@ struct StagedModel {
 
   Stage& at(StageName name) { return stages[static_cast<size_t>(name)]; }
   const Stage& at(StageName name) const { return stages[static_cast<size_t>(name)]; }
-  int64_t bytes_of_files(bool hashed_now) const;
+  // Of its files, to hash them.
+  int64_t bytes_read() const;
+  bool are_files_known() const;
 };
 
 Json model_json(const StagedModel& model);

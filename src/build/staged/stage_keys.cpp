@@ -3,9 +3,7 @@
 #include "base/folder.h"
 #include "base/hash.h"
 #include "build/cache/compile_cache.h"
-#include "build/input_files.h"
 #include "build/optimize_in_memory.h"
-#include "passes/fingerprint.h"
 
 namespace tenon::build {
 
@@ -29,14 +27,6 @@ class Key {
   StreamingHash hash_;
 };
 
-// The graph without most of its weights; "" when it cannot be read, which the import says better.
-std::string structure_of(const std::string& path) {
-  const auto model = open_file(path);
-  if (!model.ok()) return "";
-  const auto hash = fingerprint((*model)->wire, (*model)->bytes, (*model)->external.get());
-  return hash.ok() ? hash->hex() : "";
-}
-
 std::string capability_key(const ModelRequest& own, const BuildRequest& request) {
   if (!request.optimize.is_on) return "as it is";
   CapabilitySwitches switches = own.capabilities;
@@ -51,25 +41,6 @@ std::string capability_key(const ModelRequest& own, const BuildRequest& request)
 }
 
 }  // namespace
-
-void read_files(StagedModel& model, KnownFiles& known, const Json& last) {
-  const FileRecord same = known.recall(model.path);
-  // The names of other files are in the model, and it is large.
-  std::vector<std::string> others;
-  if (same.hash.empty()) {
-    others = external_files(model.path);
-  } else {
-    for (const Json& file : list_in(last, "files"))
-      if (text_in(file, "path") != model.path) others.push_back(text_in(file, "path"));
-  }
-  model.files = {same.hash.empty() ? known.read(model.path) : same};
-  bool is_same = !same.hash.empty();
-  for (const std::string& file : others) {
-    model.files.push_back(known.read(file));
-    is_same = is_same && model.files.back().was_known;
-  }
-  model.structure = is_same ? text_in(last, "structure") : structure_of(model.path);
-}
 
 void set_keys(StagedModel& model, const ModelRequest& own, const BuildRequest& request, const std::string& file) {
   const std::string passes = capability_key(own, request);

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 
+#include "base/cpu.h"
 #include "base/folder.h"
 #include "build/build.h"
 #include "build/capability_report.h"
 #include "build/group.h"
 #include "build/input_files.h"
+#include "build/staged/read_files.h"
 #include "build/staged/stage_keys.h"
 #include "build/staged/staged_request.h"
 
@@ -90,20 +93,21 @@ std::vector<std::string> StagedBuild::outputs() const {
 }
 
 void StagedBuild::read_inputs() {
-  KnownFiles known(last_.content, last_.modified_ns, request_.staged.rehash);
+  const KnownFiles known(last_.content, last_.modified_ns, request_.staged.rehash);
+  const int64_t jobs = request_.threads > 0 ? request_.threads : std::max<int64_t>(1, std::llround(cpu_info().quota));
   for (size_t i = 0; i < models_.size(); ++i) {
     check_cancelled();
     StagedModel& model = models_[i];
     const auto start = Clock::now();
     tell_(Event::Progress, i, "reading " + model.path);
-    read_files(model, known, model_in(last_.content, model.path));
+    read_files(model, known, model_in(last_.content, model.path), jobs);
     set_keys(model, request_.models[i], request_, names_.files[i]);
     Stage& stage = model.at(StageName::Import);
-    stage.bytes_read = model.bytes_of_files(true);
+    stage.bytes_read = model.bytes_read();
     stage.seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const bool is_hashed = std::ranges::any_of(model.files, [](const FileRecord& f) { return !f.was_known; });
-    stage.status = is_hashed ? "ran" : "skipped";
-    stage.why = is_hashed ? "its files were hashed" : "its files are certainly the same";
+    const bool is_known = model.are_files_known();
+    stage.status = is_known ? "skipped" : "ran";
+    stage.why = is_known ? "its files are certainly the same" : "its files were hashed";
     model.capabilities = choice_json(choice_of(switches_of(request_.models[i], request_)));
   }
 }
@@ -159,7 +163,7 @@ void StagedBuild::decide() {
     // What is compiled is what the analysis suggests.
     if (is_needed && request_.staged.auto_enable) model.at(StageName::Analyze).status.clear();
     if (optimize.status == "skipped" && is_needed && !wants_optimized_files(request_))
-      optimize = {"", "a later stage needs its result, which is kept in memory alone", optimize.key, 0, 0, 0};
+      optimize = {"", "a later stage needs its result", optimize.key, 0, 0, 0};
     if (is_needed || optimize.status.empty()) continue;
     const Json& last = model_in(last_.content, model.path);
     model.capabilities = member(last, "capabilities");
@@ -190,8 +194,8 @@ std::string StagedBuild::run() {
   if (has_work) run_stages();
   seconds_ = std::chrono::duration<double>(Clock::now() - start).count();
   Json result = manifest();
-  const bool is_hashed = std::ranges::any_of(models_, [](const StagedModel& m) { return m.bytes_of_files(true) > 0; });
-  if (is_folder(names_.folder) && (has_work || is_hashed)) write_text(kManifestFile, result);
+  const bool is_known = std::ranges::all_of(models_, &StagedModel::are_files_known);
+  if (is_folder(names_.folder) && (has_work || !is_known)) write_text(kManifestFile, result);
   result["report"] = report_;
   return dump(result);
 }

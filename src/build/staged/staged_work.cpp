@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/folder.h"
+#include "base/write_count.h"
 #include "build/build.h"
 #include "build/group.h"
 #include "build/input_files.h"
@@ -14,6 +15,7 @@
 #include "build/staged/staged_request.h"
 #include "build/staged/write_optimized.h"
 #include "build/text.h"
+#include "compiler/model_content.h"
 
 namespace tenon::build {
 
@@ -83,7 +85,10 @@ void StagedBuild::load() {
     build_ = build;
   }
   check_cancelled();
+  const uint64_t before = written_bytes();
   throw_unless_ok(build_->load());
+  // What the cache keeps.
+  models_[0].at(StageName::Optimize).bytes_written += static_cast<int64_t>(written_bytes() - before);
   for (size_t i = 0; i < models_.size(); ++i) {
     const Json optimized = build_->optimize_report(i);
     Stage& stage = models_[i].at(StageName::Optimize);
@@ -96,8 +101,10 @@ void StagedBuild::load() {
     const std::string evidence = text_in(optimized, "evidence");
     stage.seconds += number_in(optimized, "seconds");
     if (stage.status == "skipped") continue;
-    stage.status = evidence.empty() ? "ran" : "skipped";
+    const bool is_cached = flag_in(optimized, "cached");
+    stage.status = evidence.empty() && !is_cached ? "ran" : "skipped";
     if (!evidence.empty()) stage.why = evidence_text(evidence);
+    if (is_cached) stage.why = "the cache has its result";
     models_[i].capabilities = member(optimized, "capabilities");
   }
 }
@@ -124,12 +131,18 @@ void StagedBuild::analyze_one(size_t i) {
                   {"provider", own.provider.empty() ? request_.provider : own.provider},
                   {"consumer", request_.staged.compile ? "tenon" : "onnxruntime"}};
   for (const auto& [name, on] : switches_of(own, request_)) options.set("capability:" + name, on ? "1" : "0");
+  add_cache(request_.cache, options);
+  const uint64_t before = written_bytes();
   char* text = nullptr;
   detail::check(tn_model_analyze(build_->model(i), options.get(), &text));
-  models_[i].analysis = Json::parse(detail::take_text(text));
+  Json& analysis = models_[i].analysis;
+  analysis = Json::parse(detail::take_text(text));
   Stage& stage = models_[i].at(StageName::Analyze);
-  stage.status = "ran";
+  const bool is_cached = analysis.erase("cached") > 0;
+  stage.status = is_cached ? "skipped" : "ran";
+  if (is_cached) stage.why = "the cache has its result";
   stage.seconds += seconds_since(start);
+  stage.bytes_written += static_cast<int64_t>(written_bytes() - before);
 }
 
 // False when nothing is suggested that is not on already.
@@ -164,6 +177,7 @@ void StagedBuild::write_optimized() {
         was_done(model_in(last_.content, model.path), StageName::Optimize, stage.key))
       continue;
     check_cancelled();
+    const uint64_t before = written_bytes();
     const auto written = build::write_optimized(
         model.path, path(file), choice_of(switches_of(request_.models[i], request_)), request_.optimize.force);
     if (!written.ok()) {
@@ -173,36 +187,36 @@ void StagedBuild::write_optimized() {
     }
     const Json& report = *written;
     outputs_.push_back(file);
-    stage.bytes_written += text_in(report, "written") == "reflink" ? 0 : bytes_of(path(file));
-    for (const Json& data : list_in(report, "data_files")) {
-      if (text_in(data, "written") == "nothing") continue;
-      outputs_.push_back(text_in(data, "name"));
-      if (text_in(data, "written") == "copy") stage.bytes_written += bytes_of(path(text_in(data, "name")));
-    }
+    stage.bytes_written += static_cast<int64_t>(written_bytes() - before);
+    for (const Json& data : list_in(report, "data_files"))
+      if (text_in(data, "written") != "nothing") outputs_.push_back(text_in(data, "name"));
     if (!request_.staged.compile) model.output = path(file);
   }
 }
 
 void StagedBuild::compile() {
   check_cancelled();
+  const uint64_t read = ModelContent::bytes_read(), written = written_bytes();
   const auto report = build_->run();
   if (!report.ok()) throw_unless_ok(report.status());
   report_ = Json::parse(*report);
   note_compiled(report_);
+  // Of a group, the first model has what is common to all.
+  Stage& first = models_[0].at(StageName::Compile);
+  first.bytes_read = static_cast<int64_t>(ModelContent::bytes_read() - read);
+  first.bytes_written = static_cast<int64_t>(written_bytes() - written);
+  for (size_t i = 1; i < models_.size(); ++i) first.bytes_written -= models_[i].at(StageName::Compile).bytes_written;
 }
 
 void StagedBuild::note_compiled(const Json& report) {
   const Json& entries = list_in(report, "models");
   weights_file_ = text_in(member(report, "group"), "weights_file");
   if (!weights_file_.empty()) outputs_.push_back(weights_file_);
-  int64_t weights = text_in(report, "status") == "up to date" ? 0 : integer_in(member(report, "group"), "bytes");
   for (size_t i = 0; i < models_.size(); ++i) {
     StagedModel& model = models_[i];
     Stage& stage = model.at(StageName::Compile);
     const std::string status = text_in(entries[i], "status");
     stage.seconds = number_in(entries[i], "seconds");
-    // Of what was not read before, and each file of weights once.
-    stage.bytes_read = model.bytes_of_files(false);
     if (!build_->error(i).empty()) {
       model.error = build_->error(i);
       stage.status = "failed";
@@ -214,7 +228,7 @@ void StagedBuild::note_compiled(const Json& report) {
     stage.status = is_written && !is_cached ? "ran" : "skipped";
     if (is_cached) stage.why = "the cache has its result";
     if (status == "up to date") stage.why = "its result is up to date";
-    if (is_written) stage.bytes_written = bytes_of(model.output) + std::exchange(weights, 0);
+    if (is_written) stage.bytes_written = bytes_of(model.output);
   }
 }
 
@@ -223,9 +237,9 @@ void StagedBuild::write_analysis() {
   for (StagedModel& model : models_) {
     list.push_back({{"model", model.path}, {"analysis", model.analysis}});
   }
-  const Json analysis = {{"models", std::move(list)}};
-  write_text(kAnalysisFile, analysis);
-  models_[0].at(StageName::Analyze).bytes_written = bytes_of(path(kAnalysisFile));
+  const uint64_t before = written_bytes();
+  write_text(kAnalysisFile, {{"models", std::move(list)}});
+  models_[0].at(StageName::Analyze).bytes_written += static_cast<int64_t>(written_bytes() - before);
 }
 
 // What the build came to, as a configuration that needs no suggestions.
@@ -253,7 +267,8 @@ void StagedBuild::remove_own_leftovers() const {
   std::set<std::string> kept = {kManifestFile, kAnalysisFile, weights_file_};
   for (size_t i = 0; i < models_.size(); ++i) {
     if (request_.staged.compile) kept.insert(names_.files[i]);
-    if (wants_optimized_files(request_)) kept.insert(optimized_file(models_[i].name));
+    if (!wants_optimized_files(request_)) continue;
+    kept.insert(optimized_file(models_[i].name));
     for (const FileRecord& file : models_[i].files) kept.insert(file_name_of(file.path));
   }
   if (request_.staged.auto_enable) kept.insert(kEffectiveFile);

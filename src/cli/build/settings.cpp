@@ -1,5 +1,7 @@
 #include "cli/build/settings.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli/console.h"
@@ -73,8 +75,9 @@ void BuildFlags::declare(Arguments& arguments) {
   arguments.flag("--no-cache", no_cache_, "take nothing from the cache of compiled models, and keep nothing there");
   arguments.text("--cache-dir", cache_dir_, "DIR", "the folder of the cache (default: ~/.cache/tenon)");
   arguments.excludes("--no-cache", "--cache-dir");
+  arguments.text("--report", report_, "FILE", "write the full report as .json or .html");
   arguments.integer("--jobs", jobs_, 1, 256, "number of models to compile at a time (default: 1)");
-  arguments.flag("--overwrite", overwrite_, "replace files in the folder that no build made");
+  arguments.flag("--overwrite", overwrite_, "replace files in the folder that no build made, and the report");
 }
 
 void BuildFlags::check(const BuildSettings& settings) {
@@ -82,6 +85,8 @@ void BuildFlags::check(const BuildSettings& settings) {
   for (const BuildModel& model : settings.models)
     if (model.path.empty()) throw Failure(kUsage, "--model must be a path, but it is empty");
   if (settings.output.empty()) throw Failure(kUsage, "no folder is given; use --output DIR");
+  if (!settings.report.empty() && !settings.report.ends_with(".json") && !settings.report.ends_with(".html"))
+    throw Failure(kUsage, fmt::format("--report must end with .json or .html, but it is '{}'", settings.report));
   if (settings.compile.embed && settings.models.size() > 1)
     throw Failure(kUsage, "'embed' is for one model; with several, each would have a copy of the shared weights");
 }
@@ -107,6 +112,7 @@ BuildSettings BuildFlags::resolve(const Console& console) const {
   if (no_validate_) settings.compile.validate = false;
   settings.compile.no_cache = no_cache_;
   settings.compile.cache_dir = cache_dir_;
+  settings.report = report_;
   if (jobs_ > 0) settings.compile.jobs = jobs_;
   if (console.settings().threads >= 0) settings.compile.threads = console.settings().threads;
   check(settings);

@@ -19,7 +19,7 @@ struct BuildModel {
 // What `tenon build` is asked to do: flags over the configuration file over defaults.
 struct BuildSettings {
   std::vector<BuildModel> models;
-  std::string output, config;
+  std::string output, config, report;
   CapabilityFlags capabilities;
   CompileSettings compile;
   bool optimize = true, compiles = true, keep_optimized = false;
@@ -41,7 +41,7 @@ class BuildFlags {
   static void check(const BuildSettings& settings);
 
   std::vector<std::string> models_;
-  std::string output_, config_, keep_, cache_dir_;
+  std::string output_, config_, keep_, cache_dir_, report_;
   CapabilityFlags capabilities_;
   int64_t jobs_ = 0;  // 0: not given
   bool rebuild_ = false, force_ = false, rehash_ = false, no_optimize_ = false, no_compile_ = false, dry_run_ = false;

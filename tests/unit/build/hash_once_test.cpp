@@ -82,6 +82,32 @@ TEST_F(HashOnce, WeightsThatModelsShareInAFile) {
   EXPECT_LT(hashed_by_build({"a.onnx", "b.onnx"}, "up to date"), kRest);
 }
 
+// Also by all stages together, and a data file once for all models.
+TEST_F(HashOnce, WeightsOfAStagedBuild) {
+  write("w.data", std::string(kWeightBytes, '\2'));
+  write("a.onnx", product(true));
+  write("b.onnx", product(true) + onnx_text::bytes(6, "another model"));
+  write("c.onnx", product(false));
+  BuildRequest request;
+  request.output_dir = (folder / "staged").string();
+  request.validate = false;
+  request.cache.is_on = false;
+  request.staged.is_on = request.optimize.is_on = true;
+  for (const char* model : {"a.onnx", "b.onnx", "c.onnx"}) request.models.push_back({(folder / model).string(), ""});
+  const uint64_t before = hashed_bytes();
+  Build build(std::move(request));
+  const auto report = build.run();
+  ASSERT_TRUE(report.ok()) << report.status().to_string();
+  const Json manifest = Json::parse(*report);
+  EXPECT_EQ(text_in(manifest, "status"), "built") << *report;
+  const Json& group = member(member(manifest, "report"), "group");
+  const uint64_t packed = static_cast<uint64_t>(integer_in(group, "packed_bytes"));
+  EXPECT_LT(hashed_bytes() - before - 2 * packed, 2 * kWeightBytes + kRest);
+  const auto read = static_cast<uint64_t>(integer_in(manifest, "bytes_read"));
+  EXPECT_GE(read, 2 * kWeightBytes);
+  EXPECT_LT(read, 2 * kWeightBytes + kRest);
+}
+
 TEST_F(HashOnce, AFileThatWasWrittenToIsHashedAgain) {
   write("a.onnx", product(false));
   hashed_by_build({"a.onnx"}, "compiled");
