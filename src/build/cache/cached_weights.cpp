@@ -21,6 +21,15 @@ Json identity_json(const FileIdentity& identity) {
                        {"changed_ns", identity.changed_ns}});
 }
 
+// The content id, which is known, covers the hashes of the sections, so with these all bytes are right. That is one
+// pass over them; a full verification, which also looks at each entry alone, would need two.
+bool is_whole(const FileHandle& file, const WeightsFile& opened) {
+  const auto mapped = MappedFile::map(file, opened.name());
+  if (!mapped.ok()) return false;
+  const auto is_good = [&](Section section) { return check_section((*mapped)->view(), opened.frame(), section).ok(); };
+  return is_good(Section::Packed) && is_good(Section::Embedded);
+}
+
 }  // namespace
 
 std::string CachedWeights::path(const Hash128& id) const { return cache_file(folder_, id, "bin"); }
@@ -42,8 +51,8 @@ std::shared_ptr<const WeightsFile> CachedWeights::open(const Hash128& id) const 
   if (!file.ok()) return nullptr;
   const auto identity = identity_of(*file);
   const bool is_checked = identity && read_small_json(seen) == identity_json(*identity);
-  auto opened = WeightsFile::open(*file, name, {true, !is_checked, family_facts});
-  if (!opened.ok() || (*opened)->content_id() != id) {
+  auto opened = WeightsFile::open(*file, name, {true, false, family_facts});
+  if (!opened.ok() || (*opened)->content_id() != id || (!is_checked && !is_whole(*file, **opened))) {
     if (const auto lock = FileLock::wait(folder_); lock.ok()) remove_cached_weights(folder_, id);
     return nullptr;
   }
