@@ -17,8 +17,8 @@ struct OptimizeRequest {
   bool check = false;      // says what would be done, and writes nothing
   // Of the output. Where weights inside would make it larger, they go to a data file.
   uint64_t most_file_bytes = wire::kMaxMessageBytes;
-  bool drift = false;      // measures what changes that are not exact do to the outputs
-  uint64_t seed = 0;       // of the inputs for that
+  bool drift = false;  // measures what changes that are not exact do to the outputs
+  uint64_t seed = 0;   // of the inputs for that
 };
 
 // Takes a model file through the passes. The report is one JSON object:
