@@ -1,4 +1,5 @@
 #include "api/cached_program.h"
+#include "api/capability_options.h"
 #include "artifact/file_image.h"
 #include "compiler/recompile.h"
 #include "plan/context_model.h"
@@ -51,13 +52,6 @@ void add_denoted(const ImportedModel& model, const std::map<std::string, int64_t
   }
 }
 
-void read_cache_options(api::OptionReader& reader, build::CacheOptions& cache) {
-  cache.is_on = false;
-  reader.boolean("cache", cache.is_on);
-  reader.text("cache_dir", cache.folder);
-  reader.integer("cache_bytes", cache.most_bytes, 0);
-}
-
 // A model that is compiled already.
 Result<std::unique_ptr<Session>> context_session(const ImportedModel& model, const tn_options* options,
                                                  const api::SessionRequest& request, const OpenOptions& open) {
@@ -107,7 +101,7 @@ tn_status* tn_session_create(tn_context* context, const tn_model* model, const t
     // Others are open already.
     if (is_compiled) api::read_open_options(reader, open);
     // And these need no compile.
-    read_cache_options(reader, cache);
+    api::read_cache_options(reader, cache);
     TN_RETURN_IF_ERROR(reader.finish());
     TN_RETURN_IF_ERROR(api::check_dim_names(*model, request.dims));
     const auto name_extents = [model = model->model](const tn_session::Types& inputs,
