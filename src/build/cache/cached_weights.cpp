@@ -2,6 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <vector>
 
 #include "base/file_identity.h"
 #include "base/folder.h"
@@ -24,9 +28,21 @@ Json identity_json(const FileIdentity& identity) {
 // The content id, which is known, covers the hashes of the sections, so with these all bytes are right. That is one
 // pass over them; a full verification, which also looks at each entry alone, would need two.
 bool is_whole(const FileHandle& file, const WeightsFile& opened) {
-  const auto mapped = MappedFile::map(file, opened.name());
-  if (!mapped.ok()) return false;
-  const auto is_good = [&](Section section) { return check_section((*mapped)->view(), opened.frame(), section).ok(); };
+  // Read, not mapped: each page of a large file would be a fault of its own.
+  constexpr size_t kPiece = size_t{1} << 20;
+  std::vector<char> piece(kPiece);
+  const auto is_good = [&](Section section) {
+    const SectionPlace& place = opened.frame().at(section);
+    StreamingHash hash;
+    for (int64_t done = 0; done < place.bytes;) {
+      const auto wanted = std::min(kPiece, static_cast<size_t>(place.bytes - done));
+      const ssize_t got = ::pread(file.get(), piece.data(), wanted, place.offset + done);
+      if (got <= 0) return false;
+      hash.add({piece.data(), static_cast<size_t>(got)});
+      done += got;
+    }
+    return hash.value() == place.hash;
+  };
   return is_good(Section::Packed) && is_good(Section::Embedded);
 }
 
