@@ -12,6 +12,10 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_SANITIZE "-O0 -gline-tables-only -fno-omit-frame-pointer")
 set(CMAKE_CXX_FLAGS_SANITIZE "-O0 -gline-tables-only -fno-omit-frame-pointer")
 
+# For another processor only the tests run, and slowly: compiling is most of their cost.
+set(CMAKE_C_FLAGS_CROSS "-O1")
+set(CMAKE_CXX_FLAGS_CROSS "-O1")
+
 add_library(tenon_flags INTERFACE)
 target_compile_options(tenon_flags INTERFACE
   -Wall -Wextra
