@@ -115,6 +115,7 @@ TN_API void tn_options_release(tn_options* options);
  *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, cpu_isa=NAME,
  *            threads=N (limit on the context's threads that a run uses, including the caller's; 0: all), dim:NAME=N
  *            (fixes a symbolic dimension), denotation:NAME=N (fixes input dimensions with this denotation),
+ *            keep_subnormals=1|0 (default 0: fast kernels take numbers below the smallest normal one as zero),
  *            keep_values=1|0 (after the outputs, a run also returns every named value that the compiled model
  *            computes, outputs included, in order of computation), cache=1|0 (take the compiled model from the compile
  *            cache, which gets it if it is not there; default 0), cache_dir=DIR, cache_bytes=N (as for

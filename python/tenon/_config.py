@@ -11,7 +11,8 @@ from ._warnings import warn
 NATIVE_PREFIX = "tenon."
 EXTERNAL_FOLDER = "session.model_external_initializers_file_folder_path"
 RECORD_ASSIGNMENT = "session.record_ep_graph_assignment_info"
-HONOURED = (EXTERNAL_FOLDER, RECORD_ASSIGNMENT)
+DENORMALS = "session.set_denormal_as_zero"
+HONOURED = (EXTERNAL_FOLDER, RECORD_ASSIGNMENT, DENORMALS)
 
 WITHOUT_EFFECT = frozenset(
     """
@@ -38,7 +39,6 @@ ALWAYS_HOLD = frozenset(["session.x64quantprecision", "mlas.qnbit.force_fp32"])
 
 # Key -> what Tenon does whatever the value is.
 INEXACT = {
-    "session.set_denormal_as_zero": "denormal numbers are kept",
     "optimization.enable_gelu_approximation": "Gelu is not approximated",
     "session.qdqisint8allowed": "quantized types are those of the model",
     "session.qdq_matmulnbits_accuracy_level": "the computation is done as the model states it",

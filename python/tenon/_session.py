@@ -9,7 +9,7 @@ import threading
 from . import _info, _providers, _tenon
 from ._arrays import explain_names, value_from_array
 from ._binding import IOBinding
-from ._config import EXTERNAL_FOLDER, NATIVE_PREFIX, RECORD_ASSIGNMENT
+from ._config import DENORMALS, EXTERNAL_FOLDER, NATIVE_PREFIX, RECORD_ASSIGNMENT
 from ._devices import cpu_memory, get_ep_devices
 from ._errors import Fail, InvalidArgument, ModelLoadCanceled, NotImplemented
 from ._inner import InnerSession
@@ -62,6 +62,8 @@ def _native_settings(options, dim_names):
     for key, value in options._entries.items():
         if key.startswith(NATIVE_PREFIX):
             settings[key[len(NATIVE_PREFIX):]] = value
+        elif key == DENORMALS:
+            settings["keep_subnormals"] = "0" if value == "1" else "1"
     for name, extent in options._dims_by_name.items():
         # As in onnxruntime, options can serve several models.
         if name in dim_names:

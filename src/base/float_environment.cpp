@@ -21,6 +21,18 @@ DefaultFloatEnvironment::DefaultFloatEnvironment() : saved_(_mm_getcsr()) {
 }
 DefaultFloatEnvironment::~DefaultFloatEnvironment() { _mm_setcsr(static_cast<uint32_t>(saved_)); }
 
+namespace {
+// Results, and operands.
+constexpr uint32_t kFlushToZero = 0x8000, kSubnormalsAreZero = 0x0040;
+constexpr uint32_t kFlushing = kFlushToZero | kSubnormalsAreZero;
+}  // namespace
+
+bool flushes_subnormals() { return (_mm_getcsr() & kFlushing) == kFlushing; }
+void flush_subnormals(bool flush) {
+  const uint32_t others = _mm_getcsr() & ~kFlushing;
+  _mm_setcsr(flush ? others | kFlushing : others);
+}
+
 #else
 
 // Control in the low half, status in the high one; both registers have 32 bits that mean something.
@@ -34,6 +46,23 @@ DefaultFloatEnvironment::DefaultFloatEnvironment() {
 DefaultFloatEnvironment::~DefaultFloatEnvironment() {
   asm volatile("msr fpcr, %0" ::"r"(saved_ & 0xffffffff));
   asm volatile("msr fpsr, %0" ::"r"(saved_ >> 32));
+}
+
+namespace {
+// Operands and results.
+constexpr uint64_t kFlushing = uint64_t{1} << 24;
+
+uint64_t float_control() {
+  uint64_t control = 0;
+  asm volatile("mrs %0, fpcr" : "=r"(control));
+  return control;
+}
+}  // namespace
+
+bool flushes_subnormals() { return (float_control() & kFlushing) != 0; }
+void flush_subnormals(bool flush) {
+  const uint64_t others = float_control() & ~kFlushing;
+  asm volatile("msr fpcr, %0" ::"r"(flush ? others | kFlushing : others));
 }
 
 #endif

@@ -86,7 +86,7 @@ void ThreadPool::parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body, i
     return;
   }
   const Place caller(0);
-  Job job{body, chunks, static_cast<uint32_t>(std::min<int64_t>(max_helpers, chunks - 1))};
+  Job job{body, chunks, static_cast<uint32_t>(std::min<int64_t>(max_helpers, chunks - 1)), flushes_subnormals()};
   desk->job = &job;
   desk->gate.store(kOpen, std::memory_order_release);
   epoch_.fetch_add(1);
@@ -122,6 +122,8 @@ bool ThreadPool::help_somebody(size_t first_desk) {
     if (!desk.enter()) continue;
     {
       // Helpers leave when no chunk is left, so that those who find one have different places within the limit.
+      SubnormalScope subnormals;
+      subnormals.flush(desk.job->flushes_subnormals);
       const Place helper(desk.job->helpers.fetch_add(1, std::memory_order_relaxed) + 1);
       desk.job->work();
     }

@@ -40,6 +40,7 @@ class ThreadPool {
     FunctionRef<void(int64_t)> body;
     int64_t chunks;
     uint32_t max_helpers;
+    bool flushes_subnormals;  // as the caller's thread does
     std::atomic<int64_t> next{0};
     std::atomic<int> helpers{0};  // that came, whether or not they found a chunk
     std::atomic<bool> failed{false};

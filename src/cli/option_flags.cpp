@@ -19,6 +19,8 @@ constexpr Known kKnown[] = {
      Use::SessionAndInputs},
     {"loop_limit", "N", "limit on the iterations of all loops of a run (default: 10000000)", Use::Session},
     {"cached_bindings", "N", "number of input shape sets that stay prepared (default: 64)", Use::Session},
+    {"keep_subnormals", "1|0", "1: numbers below the smallest normal one are no zeros for fast kernels (default: 0)",
+     Use::Session},
     {"max_nodes", "N", "limit on the nodes of a model, with its functions expanded (default: 5000000)", Use::Load},
     {"max_nesting", "N", "limit on the nesting of graphs and types (default: 64)", Use::Load},
     {"freeze_inputs", "1|0", "turn initializers that are also listed as inputs into weights (default: 0)", Use::Load},

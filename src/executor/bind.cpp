@@ -251,6 +251,8 @@ class SegmentBinder {
     TN_ASSIGN_OR_RETURN(placed.kernel,
                         bind_kernel(family, {step.params, views.inputs, views.outputs, prepared_.options().isa,
                                              views.input_layouts, views.output_layouts}));
+    placed.flushes_subnormals =
+        family.flushes_subnormals && !placed.kernel.variant->keeps_subnormals && !prepared_.options().keep_subnormals;
     placed.kind = kind_of(step, placed, views);
     if (placed.kind != PlacedStep::Kind::Plain || !family.one_element_per_byte) return {};
     for (size_t i = 0; i < step.inputs.size(); ++i)

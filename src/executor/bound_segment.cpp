@@ -42,7 +42,7 @@ void PlanRun::BoundSegment::add_step(size_t i) {
   const std::span inputs = spreads ? std::span(spread_views_).subspan(range.first_spread, range.inputs) : all.inputs;
   const std::span outs =
       spreads ? std::span(spread_views_).subspan(range.first_spread + range.inputs, range.outputs) : all.outputs;
-  steps.push_back({placed.kernel.variant->run, is_plain && !spreads && placed.dead.empty(),
+  steps.push_back({placed.kernel.variant->run, is_plain && !spreads && placed.dead.empty(), placed.flushes_subnormals,
                    KernelContext(step.params, inputs, all.boxed, outs, *run.services_)});
   steps.back().context.set_state(placed.kernel.state.data.get());
   if (!is_plain) return;

@@ -16,6 +16,7 @@ struct StepSpans {
 struct PlanRun::BoundStep {
   KernelFunction kernel = nullptr;
   bool is_simple = false;  // nothing to do before or after the call
+  bool flushes_subnormals = false;
   KernelContext context;
 };
 

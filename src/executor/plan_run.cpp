@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/float_environment.h"
 #include "executor/bound_segment.h"
 #include "executor/dims_text.h"
 #include "executor/services.h"
@@ -319,11 +320,13 @@ Result<Tensor> PlanRun::new_tensor(const PlacedValue& p) {
 
 Status PlanRun::run_segment(BoundSegment& segment) {
   const size_t begin = segment.recipe->begin;
+  SubnormalScope subnormals;
   const auto run_from = [&](size_t& i) -> Status {
     for (; i < segment.steps.size(); ++i) {
       if (state_->must_stop()) return error(Code::Cancelled, "the run was cancelled");
       step_ = begin + i;
       BoundStep& step = segment.steps[i];
+      subnormals.flush(step.flushes_subnormals);
       if (step.is_simple && !state_->profile)
         TN_RETURN_IF_ERROR(step.kernel(step.context));
       else

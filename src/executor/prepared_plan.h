@@ -23,6 +23,7 @@ struct BindOptions {
   int64_t cached_segments = 64;
   Isa isa = usable_isas().front();
   int threads = 1;  // that may work at one step
+  bool keep_subnormals = false;
   // By slot, whether all weights that fit the program have the same elements there; null: none.
   std::shared_ptr<const std::vector<bool>> fixed_slots;
 };

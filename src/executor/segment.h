@@ -44,6 +44,7 @@ struct PlacedStep {
   Kind kind = Kind::General;
   std::vector<PlacedValue> outputs;  // those that are wanted
   BoundKernel kernel;
+  bool flushes_subnormals = false;
   int64_t scratch_offset = 0;  // of the kernel's working memory in the arena
   std::vector<SpreadValue> spread;
   std::vector<PlanValueId> dead;  // values that may be boxed and that no later step reads

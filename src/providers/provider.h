@@ -180,6 +180,8 @@ struct Variant {
   // ranks, parameters and extents of channels alone.
   enum class For : uint8_t { Plain, Blocks, Both };
   For layouts = For::Plain;
+  // Whatever its family does.
+  bool keeps_subnormals = false;
 };
 
 // Kernels that compute the same from the same parameters, weights and layouts.
@@ -198,6 +200,8 @@ struct KernelFamily {
   bool watches_inputs = false;
   // It gives the same bits on every machine and for any number of threads, so that weight programs may use it.
   bool exact = false;
+  // It may take subnormal numbers as zero, unless the session keeps them.
+  bool flushes_subnormals = false;
 };
 
 // Null when no provider has it.

@@ -31,7 +31,8 @@ Result<std::shared_ptr<Session::PreparedProgram>> Session::prepare_program(std::
   auto plan = std::make_shared<PreparedProgram>();
   plan->program = std::move(program);
   plan->known_key = key;
-  BindOptions binding{options_.limits.cached_bindings, options_.isa, 1, fixed_slots(*plan->program)};
+  BindOptions binding{options_.limits.cached_bindings, options_.isa, 1, options_.keep_subnormals,
+                      fixed_slots(*plan->program)};
   if (options_.pool) binding.threads += std::min(options_.max_helpers, options_.pool->workers());
   TN_ASSIGN_OR_RETURN(plan->prepared, PreparedPlan::make(plan->program->plan, binding));
   return plan;

@@ -20,6 +20,7 @@ struct SessionOptions {
   std::shared_ptr<ThreadPool> pool;                   // helps with runs; null: each runs on its caller's thread alone
   int max_helpers = std::numeric_limits<int>::max();  // workers of the pool that help one run
   Isa isa = usable_isas().front();                    // the best that kernels may use
+  bool keep_subnormals = false;                       // in fast kernels; those of the reference always do
   std::optional<Hash128> plan_key;                    // when it is known already
   Recompile recompile;                                // null where there is no compiler
 };

@@ -104,10 +104,20 @@ def test_entries_that_ask_for_exact_results_hold_anyway(key, value, no_warnings)
     assert options.get_session_config_entry(key) == value
 
 
-@pytest.mark.parametrize("key", ["session.set_denormal_as_zero", "optimization.enable_gelu_approximation", "no.key"])
+@pytest.mark.parametrize("key", ["optimization.enable_gelu_approximation", "no.key"])
 def test_entries_that_are_not_silently_ignored(key):
     with pytest.warns(UserWarning, match=f"{key}.*no effect"):
         tenon.SessionOptions().add_session_config_entry(key, "1")
+
+
+@pytest.mark.parametrize("value, kept", [("0", True), ("1", False), (None, False)])
+def test_denormal_numbers_are_zero_or_kept(value, kept, no_warnings):
+    options = tenon.SessionOptions()
+    if value is not None:
+        options.add_session_config_entry("session.set_denormal_as_zero", value)
+    tiny = {"x": np.full((1, 2), 1e-39, np.float32), "y": np.zeros(2, np.float32)}
+    (z,) = tenon.InferenceSession(add(), options).run(None, tiny)
+    assert ((z > 0) == kept).all()
 
 
 def test_the_cpu_cannot_be_forbidden(ort):

@@ -15,7 +15,7 @@ KernelFunction reference_function(OpId op) {
 
 std::vector<Variant> with_reference(OpId op, std::initializer_list<Variant> variants) {
   std::vector<Variant> all(variants);
-  all.push_back({"plain", reference_function(op)});
+  all.push_back({.name = "plain", .run = reference_function(op), .keeps_subnormals = true});
   return all;
 }
 
@@ -63,6 +63,7 @@ std::vector<KernelFamily> make_families() {
                         OpId::Split, OpId::Transpose})
     families.push_back(whole_op(op, movement_variants(op)));
   for (const OpId op : {OpId::GRU, OpId::LSTM, OpId::RNN}) families.push_back(whole_op(op, recurrent_variants(op)));
+  for (KernelFamily& family : families) family.flushes_subnormals = !family.exact;
   return families;
 }
 

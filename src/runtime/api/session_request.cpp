@@ -40,6 +40,7 @@ void SessionRequest::read(tn_context* context, OptionReader& reader) {
   reader.isa("cpu_isa", settings.isa);
   reader.integer("seed", seed, std::numeric_limits<int64_t>::min());
   reader.integer("threads", threads, 0);
+  reader.boolean("keep_subnormals", settings.keep_subnormals);
   reader.boolean("keep_values", keep_values);
   reader.integers_by_name("dim", dims);
   settings.seed = static_cast<uint64_t>(seed);

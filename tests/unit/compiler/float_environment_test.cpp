@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "support/small_graph.h"
 #include "support/strange_float_environment.h"
@@ -40,6 +41,25 @@ TEST(FloatEnvironment, ReferenceResultsAreThoseOfTheDefault) {
   ASSERT_GT(expected[0], 0);
   const std::vector<float> found = in_strange_environment(run);
   EXPECT_EQ(found, expected);
+}
+
+// 1e-30 * 1e-10 is below the smallest normal number.
+TEST(FloatEnvironment, FastKernelsTakeSubnormalNumbersAsZeroUnlessTheyAreKept) {
+  const SmallGraph g = products(kFactors);
+  for (const bool keep : {true, false})
+    for (const auto& pool : {std::shared_ptr<ThreadPool>(), std::make_shared<ThreadPool>(1)}) {
+      SessionOptions options;
+      options.keep_subnormals = keep;
+      options.pool = pool;
+      const auto session = g.session(options, "cpu");
+      const auto run = [&] { return elements<float>((*session->run({tensor<float>({4}, kNumbers)}, {}, {}))[0]); };
+      for (const std::vector<float>& found : {run(), in_strange_environment(run)}) {
+        EXPECT_EQ(found[0] > 0, keep);
+        EXPECT_EQ(found[1], 0.1f * 0.3f);
+        EXPECT_EQ(found[2] > 0, keep);
+      }
+      EXPECT_GT(std::numeric_limits<float>::denorm_min() * kNumbers[2], 0) << "the caller keeps them";
+    }
 }
 
 // y = x W with W scaled by a constant, which the weight program does.
