@@ -1,8 +1,9 @@
 # Every library Tenon is built from. All come as Debian packages; `./dev setup` installs them.
 find_package(Threads REQUIRED)
-find_package(hwy REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(ZLIB REQUIRED)
+# Highway's headers alone: its library takes milliseconds to load.
+find_path(TENON_HWY_INCLUDE hwy/highway.h REQUIRED)
 find_path(TENON_FMT_INCLUDE fmt/format-inl.h REQUIRED)
 find_path(TENON_PROTOZERO_INCLUDE protozero/pbf_reader.hpp REQUIRED)
 find_path(TENON_XXHASH_INCLUDE xxhash.h REQUIRED)
@@ -20,9 +21,9 @@ target_compile_options(tenon_fmt PRIVATE -fvisibility=hidden)
 
 add_library(tenon_dependencies INTERFACE)
 target_include_directories(tenon_dependencies SYSTEM INTERFACE
-  ${TENON_FMT_INCLUDE} ${TENON_PROTOZERO_INCLUDE} ${TENON_XXHASH_INCLUDE} ${TENON_RE2_INCLUDE} ${TENON_UTF8PROC_INCLUDE})
+  ${TENON_HWY_INCLUDE} ${TENON_FMT_INCLUDE} ${TENON_PROTOZERO_INCLUDE} ${TENON_XXHASH_INCLUDE} ${TENON_RE2_INCLUDE} ${TENON_UTF8PROC_INCLUDE})
 target_link_libraries(tenon_dependencies INTERFACE
-  hwy::hwy nlohmann_json::nlohmann_json Threads::Threads ZLIB::ZLIB ${TENON_RE2} ${TENON_UTF8PROC})
+  nlohmann_json::nlohmann_json Threads::Threads ZLIB::ZLIB ${TENON_RE2} ${TENON_UTF8PROC})
 
 if(TENON_PYTHON OR SKBUILD)
   find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)

@@ -160,7 +160,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace block_tiles {
-HWY_EXPORT(table);
+TENON_EXPORT(table);
 }
 const BlockTileTable& block_tile_table(Isa isa) {
   using namespace block_tiles;

@@ -128,7 +128,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace depthwise_blocks {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 DepthwiseRowFunction depthwise_row_function(Isa isa) {
   using namespace depthwise_blocks;

@@ -52,7 +52,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace depthwise {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 DepthwiseFunction depthwise_function(Isa isa) {
   using namespace depthwise;

@@ -21,5 +21,15 @@ static inline size_t dispatch_index([[maybe_unused]] Isa isa) {
 
 }  // namespace tenon
 
-// function: exported with HWY_EXPORT.
+// The functions of all targets. In the place of HWY_EXPORT, whose table begins with a function of Highway's library: to
+// load that library takes longer than all else that a process begins with.
+#if HWY_IDE || ((HWY_TARGETS & (HWY_TARGETS - 1)) == 0)
+#define TENON_EXPORT(function) HWY_EXPORT(function)
+#else
+#define TENON_EXPORT(function)                                                                                        \
+  static decltype(&HWY_STATIC_DISPATCH(function)) const HWY_DISPATCH_TABLE(function)[HWY_MAX_DYNAMIC_TARGETS + 2] = { \
+      nullptr, HWY_CHOOSE_TARGET_LIST(function), HWY_CHOOSE_FALLBACK(function)}
+#endif
+
+// function: exported with TENON_EXPORT.
 #define TENON_DISPATCH(function, isa) (*HWY_DISPATCH_TABLE(function)[::tenon::dispatch_index(isa)])

@@ -70,7 +70,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace extremes {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 ColumnExtremesFunction column_extremes_function(Isa isa) {
   using namespace extremes;

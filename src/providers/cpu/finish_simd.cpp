@@ -118,7 +118,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace finishing {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 FinishFunction finish_function(Isa isa) {
   using namespace finishing;

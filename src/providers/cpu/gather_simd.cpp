@@ -70,7 +70,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace gathering {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 GatherFunction gather_function(Isa isa) {
   using namespace gathering;

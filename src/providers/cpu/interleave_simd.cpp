@@ -74,7 +74,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace interleaving {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 InterleaveFunction interleave_function(Isa isa) {
   using namespace interleaving;

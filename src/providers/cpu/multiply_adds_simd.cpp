@@ -42,7 +42,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace multiply_adds {
-HWY_EXPORT(run);
+TENON_EXPORT(run);
 }
 int64_t run_multiply_adds(Isa isa, int64_t rounds, float* result) {
   using namespace multiply_adds;

@@ -173,7 +173,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace packing {
-HWY_EXPORT(kernels);
+TENON_EXPORT(kernels);
 }
 const PackKernels& pack_kernels(Isa isa) {
   using namespace packing;

@@ -227,7 +227,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace pointwise_arithmetic {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 PointwiseFunction arithmetic_tile(PointwiseOp op, TileForm form, Isa isa) {
   using namespace pointwise_arithmetic;

@@ -182,10 +182,10 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace pointwise_convert {
-HWY_EXPORT(pick_load);
-HWY_EXPORT(pick_store);
-HWY_EXPORT(pick_rounding);
-HWY_EXPORT(pick_stream);
+TENON_EXPORT(pick_load);
+TENON_EXPORT(pick_store);
+TENON_EXPORT(pick_rounding);
+TENON_EXPORT(pick_stream);
 }  // namespace pointwise_convert
 LoadFunction load_function(DType dtype, Isa isa) {
   using namespace pointwise_convert;

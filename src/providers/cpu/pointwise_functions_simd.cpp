@@ -99,7 +99,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace pointwise_functions {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 PointwiseFunction function_tile(PointwiseOp op, Isa isa) {
   using namespace pointwise_functions;

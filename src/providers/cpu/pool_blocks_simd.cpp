@@ -79,8 +79,8 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace pool_blocks {
-HWY_EXPORT(pick);
-HWY_EXPORT(pick_reduction);
+TENON_EXPORT(pick);
+TENON_EXPORT(pick_reduction);
 }  // namespace pool_blocks
 BlockReduction block_reduction(Isa isa) {
   using namespace pool_blocks;

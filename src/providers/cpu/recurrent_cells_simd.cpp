@@ -153,7 +153,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace recurrent {
-HWY_EXPORT(table);
+TENON_EXPORT(table);
 }
 
 const CellTable& cell_table(Isa isa, const CellFunctions& f) {

@@ -64,7 +64,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace resampling {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 const ResampleFunctions& resample_functions(Isa isa) {
   using namespace resampling;

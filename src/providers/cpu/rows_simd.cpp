@@ -239,7 +239,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace rows {
-HWY_EXPORT(pick);
+TENON_EXPORT(pick);
 }
 const RowFunctions& row_functions(Isa isa) {
   using namespace rows;

@@ -126,7 +126,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace tiles {
-HWY_EXPORT(table);
+TENON_EXPORT(table);
 }
 const TileTable& tile_table(Isa isa) {
   using namespace tiles;

@@ -54,7 +54,7 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace columns {
-HWY_EXPORT(to_rows);
+TENON_EXPORT(to_rows);
 }
 ToRowsFunction to_rows_function(Isa isa) {
   using namespace columns;

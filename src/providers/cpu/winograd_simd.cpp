@@ -194,8 +194,8 @@ HWY_AFTER_NAMESPACE();
 
 namespace tenon {
 namespace winograd {
-HWY_EXPORT(kernels2);
-HWY_EXPORT(kernels4);
+TENON_EXPORT(kernels2);
+TENON_EXPORT(kernels4);
 }  // namespace winograd
 const WinogradKernels& winograd_kernels(Isa isa, int64_t outputs) {
   using namespace winograd;
