@@ -112,15 +112,16 @@ TN_API void tn_options_release(tn_options* options);
  *            three quarters of the machine's or container's memory), loop_limit=N (iterations of all loops of a run;
  *            default 10,000,000), cpu_isa=NAME (the most advanced instruction set for kernels, one of "isas" in
  *            tn_system_json; default: the environment variable TENON_CPU_ISA, else the best one)
- *   session: provider=cpu|reference, memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, cpu_isa=NAME,
- *            threads=N (limit on the context's threads that a run uses, including the caller's; 0: all), dim:NAME=N
- *            (fixes a symbolic dimension), denotation:NAME=N (fixes input dimensions with this denotation),
+ *   session: provider=cpu|cpu_exact|reference (cpu_exact: fast kernels without algorithms that add roundings),
+ *            memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, cpu_isa=NAME, threads=N (limit on the context's threads
+ *            that a run uses, including the caller's; 0: all), dim:NAME=N (fixes a symbolic dimension),
+ *            denotation:NAME=N (fixes input dimensions with this denotation),
  *            keep_subnormals=1|0 (default 0: fast kernels take numbers below the smallest normal one as zero),
  *            keep_values=1|0 (after the outputs, a run also returns every named value that the compiled model
  *            computes, outputs included, in order of computation), cache=1|0 (take the compiled model from the compile
  *            cache, which gets it if it is not there; default 0), cache_dir=DIR, cache_bytes=N (as for
  *            tn_build_create); for a compiled model also the artifact options
- *   compile: provider=cpu|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a time),
+ *   compile: provider=cpu|cpu_exact|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a time),
  *            sources=reference|embed|none (where later partial swaps find the other weights: in the files they came
  *            from, in a copy in the artifact, or nowhere), defer_weights=1|0 (leave the weights out; they are set
  *            later), pin:NAME=1 (a weight that no swap may change)

@@ -157,8 +157,8 @@ def compile(models, names=None, *, provider="cpu", sources="reference", defer_we
             freeze_inputs=False, jobs=1, threads=None, cpu_isa=None):
     """Compiles a model, or several that then share their weights: paths, bytes or `Model`s.
 
-    names: one name per model; default: the file names. provider: "cpu" or
-    "reference", or a dict of these by model name; other models get "cpu". sources: where later partial swaps find the
+    names: one name per model; default: the file names. provider: "cpu",
+    "cpu_exact" or "reference", or a dict of these by model name; other models get "cpu". sources: where later partial swaps find the
     other weights: "reference" means the files they came from, "embed" a stored copy, "none" nowhere. defer_weights:
     leave the weights out; they are set later. pin: the names of weights that no swap may change, or one name.
     freeze_inputs: turn initializers that are listed as inputs into weights.

@@ -24,10 +24,10 @@ Status pin(Program& program, const std::vector<Constant>& sources, const std::st
 }  // namespace
 
 Result<CompiledModel> compile(const Graph& graph, const CompileOptions& options) {
-  if (options.target != "cpu" && options.target != "reference")
-    return invalid_argument("unknown target '{}'; it must be cpu or reference", options.target);
-  TN_ASSIGN_OR_RETURN(LoweredModel lowered,
-                      options.target == "cpu" ? lower_for_cpu(graph) : lower_for_reference(graph));
+  const bool exact = options.target == "cpu_exact", fast = exact || options.target == "cpu";
+  if (!fast && options.target != "reference")
+    return invalid_argument("unknown target '{}'; it must be cpu, cpu_exact or reference", options.target);
+  TN_ASSIGN_OR_RETURN(LoweredModel lowered, fast ? lower_for_cpu(graph, exact) : lower_for_reference(graph));
   for (const std::string& name : options.pinned) TN_RETURN_IF_ERROR(pin(*lowered.program, lowered.sources, name));
   return CompiledModel{std::move(lowered.program), std::move(lowered.sources), std::move(lowered.misses)};
 }

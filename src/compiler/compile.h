@@ -11,7 +11,7 @@
 namespace tenon {
 
 struct CompileOptions {
-  std::string target = "cpu";       // or "reference"
+  std::string target = "cpu";       // or "cpu_exact" or "reference"
   std::vector<std::string> pinned;  // sources that no swap may change
 };
 

@@ -52,7 +52,7 @@ Result<CompileOptions> options_of(const ImportedModel& model, const ModelRecord&
   for (const Guard& guard : record.program->guards)
     if (guard.property == property_text({Property::Kind::Pinned}))
       options.pinned.push_back(record.program->sources[static_cast<size_t>(guard.source)].name);
-  for (const char* target : {"cpu", "reference"}) {
+  for (const char* target : {"cpu", "cpu_exact", "reference"}) {
     options.target = target;
     const auto compiled = compile(model.graph, options);
     if (compiled.ok() && plan_key(*compiled->program) == record.plan_key) return options;

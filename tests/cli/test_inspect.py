@@ -145,7 +145,7 @@ def test_bodies(tenon, tmp_path):
 def test_sys(tenon):
     document = tenon("sys", "--format", "json").json
     assert document["cpu"]["architecture"] == platform.machine()
-    assert document["providers"] == ["cpu", "reference"]
+    assert document["providers"] == ["cpu", "cpu_exact", "reference"]
     assert set(document["libraries"]) >= {"fmt", "nlohmann-json", "xxhash", "zlib"}
     text = tenon("sys").out
     for word in ["version", "cpu", "features", "threads", "memory", "providers", "libraries"]:

@@ -139,14 +139,15 @@ void read_compile_section(const Json& section, CompileSettings& settings, Config
 
 std::string provider_option_help() {
   Table table({"option", "values", "meaning"});
-  table.add({"provider", "cpu, reference", "the kernels to compile for (default: cpu)"});
+  table.add({"provider", "cpu, cpu_exact, reference",
+             "the kernels to compile for (default: cpu); cpu_exact uses no algorithm that adds roundings"});
   table.add({"cpu_isa", fmt::format("{}", fmt::join(instruction_sets(), ", ")),
              "the most advanced instruction set that validation may use; the compiled model does not depend on it"});
   return table.text();
 }
 
 std::string check_provider_option(const std::string& key, const std::string& value, bool of_one_model) {
-  if (key == "provider") return one_of(key, value, {"cpu", "reference"});
+  if (key == "provider") return one_of(key, value, {"cpu", "cpu_exact", "reference"});
   if (key == "cpu_isa" && of_one_model) return "cpu_isa applies to all models; set it outside 'models'";
   if (key == "cpu_isa") return one_of(key, value, instruction_sets());
   return fmt::format("unknown provider option '{}'{}", key, suggestion(key, {"provider", "cpu_isa"}));

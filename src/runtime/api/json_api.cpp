@@ -45,7 +45,7 @@ tn_status* tn_system_json(char** text) {
         {"cpu", {{"model", cpu.model}, {"architecture", cpu.architecture}, {"features", cpu.features}, {"isas", isas}}},
         {"threads", {{"cores", cpu.cores}, {"quota", cpu.quota}}},
         {"memory", {{"bytes", machine_memory()}, {"limit", default_memory_limit()}}},
-        {"providers", json::array({"cpu", "reference"})},
+        {"providers", json::array({"cpu", "cpu_exact", "reference"})},
         {"libraries", libraries()},
         {"operators", all_ops().size()}};
     *text = api::copy_text(result.dump(2));

@@ -7,12 +7,12 @@
 namespace tenon {
 namespace {
 
-std::string claimed(std::string_view text) {
+std::string claimed(std::string_view text, bool exact = false) {
   auto graph = parse_graph(text);
   EXPECT_TRUE(graph.ok()) << graph.status().to_string();
   ChangeLog log;
-  const std::vector<Rule> products = {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution(),
-                                      claim_recurrent()};
+  const std::vector<Rule> products = {claim_matmul(exact), claim_gemm(exact), claim_convolution(exact),
+                                      claim_transposed_convolution(exact), claim_recurrent()};
   const std::vector<Rule> merging = {merge_products()};
   for (const auto& rules : {products, merging}) {
     const Status status = rewrite(*graph, rules, log);
@@ -48,6 +48,52 @@ graph (%x: float[n, 3]) {
   return %y as "y"
 }
 )");
+}
+
+TEST(Claims, ExactProductsKeepTheirWeightsAndTakeOneSum) {
+  EXPECT_EQ(claimed(R"(
+    %w: float[3, 2] source "w"
+    %b: float[2] source "b"
+    %s: float[2] source "s"
+    graph (%x: float[n, 3], %z: float[n, 3]) {
+      %p = MatMul(%x, %w)
+      %q = Add(%p, %b)
+      %y = Add(%q, %b)
+      %r = MatMul(%z, %w)
+      %t = Mul(%r, %s)
+      return %y as "y", %t as "t"
+    })",
+                    true),
+            R"(%w: float[3, 2] source "w"
+%b: float[2] source "b"
+%s: float[2] source "s"
+graph (%x: float[n, 3], %z: float[n, 3]) {
+  %0 = PackPanels(%w) {source="kn"} : float[1, 1, 3, 16]
+  %q = PackedMatMul(%x, %0, %b) {columns=[2], k=3} : float[n, 2]
+  %y = Add(%q, %b) : float[n, 2]
+  %1 = PackPanels(%w) {source="kn"} : float[1, 1, 3, 16]
+  %r = PackedMatMul(%z, %1) {columns=[2], k=3} : float[n, 2]
+  %t = Mul(%r, %s) : float[n, 2]
+  return %y as "y", %t as "t"
+}
+)");
+}
+
+TEST(Claims, ExactConvolutionsArePlainSums) {
+  const std::string text = R"(
+    %w: float[16, 16, 3, 3] source "w"
+    %scale: float[16] source "scale"
+    graph (%x: float[n, 16, 8, 8]) {
+      %c = Conv(%x, %w)
+      %y = BatchNormalization(%c, %scale, %scale, %scale, %scale)
+      return %y as "y"
+    })";
+  const std::string fast = claimed(text), exact = claimed(text, true);
+  EXPECT_NE(fast.find("winograd"), std::string::npos) << fast;
+  EXPECT_EQ(fast.find("BatchNormalization"), std::string::npos) << fast;
+  EXPECT_EQ(exact.find("winograd"), std::string::npos) << exact;
+  EXPECT_NE(exact.find("BatchNormalization"), std::string::npos) << exact;
+  EXPECT_NE(exact.find("PackedConv"), std::string::npos) << exact;
 }
 
 TEST(Claims, AConvolutionTakesItsNormalization) {

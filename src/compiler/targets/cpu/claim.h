@@ -22,15 +22,17 @@ struct Claim {
   ValueId scale = kNone, bias = kNone;  // [outputs], or kNone
   ValueId addend = kNone;               // of the shape of the result
   bool takes_addend = false;            // the kernel adds a tensor before the activation
+  bool keeps_weight = false;            // no factor goes into the weight, and one sum at most into the bias
   FusedActivation activation;
   ValueId least = kNone, greatest = kNone;  // bounds of a clip that weights hold, or kNone
 };
 
 // The claimers of the target, each in its own file. A claimer says why it leaves a node that it is about.
-Rule claim_matmul();
-Rule claim_gemm();
-Rule claim_convolution();
-Rule claim_transposed_convolution();
+// exact: see lower_for_cpu.
+Rule claim_matmul(bool exact = false);
+Rule claim_gemm(bool exact = false);
+Rule claim_convolution(bool exact = false);
+Rule claim_transposed_convolution(bool exact = false);
 Rule claim_recurrent();
 Rule merge_products();
 Rule claim_pointwise();

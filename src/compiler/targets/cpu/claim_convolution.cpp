@@ -29,7 +29,7 @@ PackedLayout layout_of(const std::vector<int64_t>& w, const ConvParams& p) {
   return fits(PackedLayout::Winograd2, kMost2) ? PackedLayout::Winograd2 : PackedLayout::Panels;
 }
 
-Attempt match_convolution(Graph& graph, NodeId root) {
+Attempt match_convolution(Graph& graph, NodeId root, bool exact) {
   const GraphNode& node = graph.node(root);
   if (graph.value(node.outputs[0]).folds) return Attempt::none();
   const ValueId weight = node.inputs[1];
@@ -37,6 +37,7 @@ Attempt match_convolution(Graph& graph, NodeId root) {
   if (!shape || shape->size() < 3 || shape->size() > 5) return Attempt::no(why_no_weight(graph, weight));
   if (element_count(*shape).equals(0)) return Attempt::no("its weight is empty");
   auto [patch, claim] = begin_claim(graph, root, "claim_convolution");
+  claim.keeps_weight = exact;
   if (!is_float(graph, claim.x)) return Attempt::no("its input is not a float32 tensor");
   if (!take_bias_input(graph, claim, node)) return Attempt::no("its bias does not depend on constants alone");
   PackedConvParams params{.conv = node.params.get<ConvParams>(), .output_channels = (*shape)[0].value()};
@@ -44,6 +45,7 @@ Attempt match_convolution(Graph& graph, NodeId root) {
   for (const Dim& extent : *shape) extents.push_back(extent.value());
   params.conv.window.kernel_shape.assign(extents.begin() + 2, extents.end());
   params.layout = layout_of(extents, params.conv);
+  if (exact && winograd_outputs(params.layout) > 0) params.layout = PackedLayout::Panels;
   claim.rank = shape->size();
   claim.channel_from_end = static_cast<int>(shape->size()) - 1;
   claim.outputs = params.output_channels;
@@ -60,6 +62,10 @@ Attempt match_convolution(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule claim_convolution() { return {"claim_convolution", {OpId::Conv}, match_convolution}; }
+Rule claim_convolution(bool exact) {
+  return {"claim_convolution", {OpId::Conv}, [exact](Graph& graph, NodeId root) {
+            return match_convolution(graph, root, exact);
+          }};
+}
 
 }  // namespace tenon

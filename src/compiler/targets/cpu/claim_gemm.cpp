@@ -20,7 +20,7 @@ bool take_factors(Patch& patch, Claim& claim, const GraphNode& node, const GemmP
   return true;
 }
 
-Attempt match_gemm(Graph& graph, NodeId root) {
+Attempt match_gemm(Graph& graph, NodeId root, bool exact) {
   const GraphNode& node = graph.node(root);
   const auto& p = node.params.get<GemmParams>();
   if (graph.value(node.outputs[0]).folds) return Attempt::none();
@@ -28,11 +28,13 @@ Attempt match_gemm(Graph& graph, NodeId root) {
   if (!matrix) return Attempt::no(why_no_weight(graph, node.inputs[1]));
   if (p.transA) return Attempt::no("it transposes its input");
   auto [patch, claim] = begin_claim(graph, root, "claim_gemm");
+  claim.keeps_weight = exact;
   // Packed products take inputs of any rank; a Gemm does not, so its input must be known to be a matrix.
   const Type& x = graph.value(claim.x).type;
   if (!is_float(graph, claim.x) || !x.shape || x.shape->size() != 2)
     return Attempt::no("its input is not known to be a float32 matrix");
   claim.rank = 2;
+  if (exact && (p.alpha != 1 || p.beta != 1)) return Attempt::no("its factors would go into the weights");
   claim.outputs = matrix->outputs;
   if (!take_factors(*patch, claim, node, p)) return Attempt::no("its bias is not a constant for each output column");
   extend_claim(*patch, claim);
@@ -42,6 +44,8 @@ Attempt match_gemm(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule claim_gemm() { return {"claim_gemm", {OpId::Gemm}, match_gemm}; }
+Rule claim_gemm(bool exact) {
+  return {"claim_gemm", {OpId::Gemm}, [exact](Graph& graph, NodeId root) { return match_gemm(graph, root, exact); }};
+}
 
 }  // namespace tenon

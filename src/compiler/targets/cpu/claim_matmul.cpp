@@ -4,13 +4,14 @@ namespace tenon {
 
 namespace {
 
-Attempt match_matmul(Graph& graph, NodeId root) {
+Attempt match_matmul(Graph& graph, NodeId root, bool exact) {
   const GraphNode& node = graph.node(root);
   // What weights alone decide is computed with them, and not in every run.
   if (graph.value(node.outputs[0]).folds) return Attempt::none();
   const auto matrix = weight_matrix(graph, node.inputs[1], false);
   if (!matrix) return Attempt::no(why_no_weight(graph, node.inputs[1]));
   auto [patch, claim] = begin_claim(graph, root, "claim_matmul");
+  claim.keeps_weight = exact;
   const Type& x = graph.value(claim.x).type;
   if (x.shape) claim.rank = x.shape->size();
   if (!is_float(graph, claim.x) || claim.rank == 0u) return Attempt::no("its input is not a float32 tensor with axes");
@@ -22,6 +23,9 @@ Attempt match_matmul(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule claim_matmul() { return {"claim_matmul", {OpId::MatMul}, match_matmul}; }
+Rule claim_matmul(bool exact) {
+  return {
+      "claim_matmul", {OpId::MatMul}, [exact](Graph& graph, NodeId root) { return match_matmul(graph, root, exact); }};
+}
 
 }  // namespace tenon

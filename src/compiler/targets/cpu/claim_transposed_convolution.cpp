@@ -4,7 +4,7 @@ namespace tenon {
 
 namespace {
 
-Attempt match_transposed_convolution(Graph& graph, NodeId root) {
+Attempt match_transposed_convolution(Graph& graph, NodeId root, bool exact) {
   const GraphNode& node = graph.node(root);
   if (graph.value(node.outputs[0]).folds) return Attempt::none();
   const ValueId weight = node.inputs[1];
@@ -12,6 +12,7 @@ Attempt match_transposed_convolution(Graph& graph, NodeId root) {
   if (!shape || shape->size() < 3 || shape->size() > 5) return Attempt::no(why_no_weight(graph, weight));
   if (element_count(*shape).equals(0)) return Attempt::no("its weight is empty");
   auto [patch, claim] = begin_claim(graph, root, "claim_transposed_convolution");
+  claim.keeps_weight = exact;
   if (!is_float(graph, claim.x)) return Attempt::no("its input is not a float32 tensor");
   if (!take_bias_input(graph, claim, node)) return Attempt::no("its bias does not depend on constants alone");
   PackedConvTransposeParams params{.conv = node.params.get<ConvTransposeParams>()};
@@ -32,8 +33,10 @@ Attempt match_transposed_convolution(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule claim_transposed_convolution() {
-  return {"claim_transposed_convolution", {OpId::ConvTranspose}, match_transposed_convolution};
+Rule claim_transposed_convolution(bool exact) {
+  return {"claim_transposed_convolution", {OpId::ConvTranspose}, [exact](Graph& graph, NodeId root) {
+            return match_transposed_convolution(graph, root, exact);
+          }};
 }
 
 }  // namespace tenon

@@ -26,16 +26,21 @@ std::string exact_family_of(OpId op) {
 
 // The claimers in phases, each of which runs to its end. What nobody claims stays with the kernels of its op, the
 // reference's in the last resort.
-const std::vector<std::vector<Rule>>& claimers() {
-  static const std::vector<std::vector<Rule>> phases = {
-      {claim_matmul(), claim_gemm(), claim_convolution(), claim_transposed_convolution(), claim_recurrent()},
+std::vector<std::vector<Rule>> make_claimers(bool exact) {
+  return {
+      {claim_matmul(exact), claim_gemm(exact), claim_convolution(exact), claim_transposed_convolution(exact),
+       claim_recurrent()},
       // Products merge when all have been claimed with what follows them.
       {merge_products()},
       // What is left of elementwise work. All of it is known before expressions take each other in.
       {claim_pointwise()},
       {fuse_pointwise()},
   };
-  return phases;
+}
+
+const std::vector<std::vector<Rule>>& claimers(bool exact) {
+  static const std::vector<std::vector<Rule>> phases[] = {make_claimers(false), make_claimers(true)};
+  return phases[exact ? 1 : 0];
 }
 
 // What exporters take apart and a kernel computes whole. An epsilon or another number that the model has as a weight
@@ -51,11 +56,11 @@ Status join_parts(Graph& graph, ChangeLog& log) {
 
 }  // namespace
 
-Result<LoweredModel> lower_for_cpu(const Graph& graph) {
+Result<LoweredModel> lower_for_cpu(const Graph& graph, bool exact) {
   Graph copy = graph.clone();
   ChangeLog log;
-  TN_RETURN_IF_ERROR(join_parts(copy, log));
-  for (const std::vector<Rule>& phase : claimers()) TN_RETURN_IF_ERROR(rewrite(copy, phase, log));
+  if (!exact) TN_RETURN_IF_ERROR(join_parts(copy, log));
+  for (const std::vector<Rule>& phase : claimers(exact)) TN_RETURN_IF_ERROR(rewrite(copy, phase, log));
   TN_ASSIGN_OR_RETURN(LoweredModel lowered, lower(copy, {family_of, exact_family_of, true}));
   assign_layouts(lowered.program->plan);
   lowered.program->plan.late_dims = find_late_dims(lowered.program->plan);

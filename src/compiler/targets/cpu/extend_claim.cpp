@@ -39,7 +39,7 @@ void add(Patch& patch, Claim& claim, ValueId term) {
 bool absorb_normalization(Patch& patch, Claim& claim, const GraphNode& node) {
   const auto& p = node.params.get<BatchNormalizationParams>();
   const bool channels_second = claim.rank && claim.channel_from_end + 1 == static_cast<int>(*claim.rank);
-  if (p.training_mode || !channels_second) return false;
+  if (p.training_mode || !channels_second || claim.keeps_weight) return false;
   std::vector<ValueId> inputs;  // scale, shift, mean, variance
   for (size_t i = 1; i < 5; ++i) {
     const Shape* shape = float_weight_shape(patch.graph(), node.inputs[i]);
@@ -75,6 +75,7 @@ bool absorb_arithmetic(Patch& patch, Claim& claim, const GraphNode& node) {
   const bool first = node.inputs[0] == claim.result;
   const ValueId operand = node.inputs[first ? 1 : 0], other = channel_values(patch, claim, operand);
   if (other == kNone) return absorb_addend(patch.graph(), claim, node, operand);
+  if (claim.keeps_weight && (node.op == OpId::Mul || node.op == OpId::Div || claim.bias != kNone)) return false;
   switch (node.op) {
     case OpId::Mul:
       multiply(patch, claim, other);
