@@ -102,6 +102,16 @@ class TestOneModel:
         result = tenon("inspect", "out/conv_ctx.onnx", "--kernels", "--format", "json")
         assert all(entry["kernel"].startswith("reference/") for entry in result.json["kernels"])
 
+    def test_exact_kernels_are_another_plan(self, tenon, conv, tmp_path):
+        assert tenon("compile", "-m", conv, "--output-dir", "fast").code == DONE
+        result = tenon("compile", "-m", conv, "--output-dir", "exact", "--ep-options", "provider=cpu_exact")
+        assert result.code == DONE, result.err
+        result = tenon("inspect", "exact/conv_ctx.onnx", "--kernels", "--format", "json")
+        kernels = [entry["kernel"] for entry in result.json["kernels"]]
+        assert "cpu/PackedConv" in kernels, kernels
+        assert tenon("verify", "exact/conv_ctx.onnx").code == DONE
+        assert names_in(tmp_path / "fast") != names_in(tmp_path / "exact")
+
     def test_instruction_set_does_not_change_the_result(self, tenon, conv, tmp_path):
         tenon("compile", "-m", conv, "--output-dir", "a")
         assert tenon("compile", "-m", conv, "--output-dir", "b", "--ep-options", "cpu_isa=scalar").code == DONE
