@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "cli/arguments.h"
 #include "cli/capability_flags.h"
@@ -67,6 +68,7 @@ std::string drift_text(const Json& drift) {
 std::string changes_document(const Json& report) {
   Json document;
   document.set("changes", report["changes"]);
+  if (!report["misses"].is_null()) document.set("misses", report["misses"]);
   if (!report["drift"].is_null()) document.set("drift", report["drift"]);
   return document.dump() + "\n";
 }
@@ -79,6 +81,32 @@ std::string effects_text(const Json& effects) {
                         effect["nodes"]["before"].integer(),
                         effect["bytes"].integer() ? fmt::format(", {:+} bytes", effect["bytes"].integer()) : "");
   return text + "all together:\n";
+}
+
+std::string misses_text(const Json& misses) {
+  std::string text;
+  for (const Json& miss : misses.items())
+    text += fmt::format("{}  {} stays: {}\n", miss["rule"].text(), printable(miss["node"].text()), miss["reason"].text());
+  return text;
+}
+
+// One node for each capability that somebody asked for, and how many more there are.
+std::string reasons_text(const Json& report) {
+  std::set<std::string> usual;
+  const Json capabilities = Json::parse(tenon::capabilities_json());
+  for (const Json& item : capabilities.items())
+    if (item["default"].boolean()) usual.insert(item["name"].text());
+  std::map<std::string, std::vector<const Json*>> by_capability;
+  for (const Json& miss : report["misses"].items())
+    if (const std::string name = miss["pass"].text(); !usual.contains(name)) by_capability[name].push_back(&miss);
+  std::string text;
+  for (const auto& [name, misses] : by_capability) {
+    const Json& first = *misses.front();
+    text += fmt::format("{} leaves {}: {}", name, printable(first["node"].text()), first["reason"].text());
+    if (misses.size() > 1) text += fmt::format("; and {} more, which --explain lists", misses.size() - 1);
+    text += "\n";
+  }
+  return text;
 }
 
 std::string capability_text(const Json& item) {
@@ -202,8 +230,10 @@ class Optimize final : public Command {
   void print(Console& console, const Json& report) const {
     for (const Json& added : report["capabilities"]["added"].items())
       console.print(fmt::format("enabled {} as well: {} needs it\n", added["name"].text(), added["needed_by"].text()));
-    if (!flags_.explain.empty() && explain_file().empty())
+    const bool explains = !flags_.explain.empty() && explain_file().empty();
+    if (explains)
       for (const Json& change : report["changes"].items()) console.print(change_text(change));
+    if (flags_.check) console.print(explains ? misses_text(report["misses"]) : reasons_text(report));
     const std::string status = report["status"].text();
     if (status == "already normalized") {
       std::string text = fmt::format("already normalized: {} ({})", printable(flags_.model),
@@ -214,10 +244,6 @@ class Optimize final : public Command {
       console.print(text + "\n");
       return;
     }
-    if (!flags_.explain.empty() && explain_file().empty())
-      for (const Json& miss : report["misses"].items())
-        console.print(fmt::format("{}  {} stays: {}\n", miss["rule"].text(), printable(miss["node"].text()),
-                                  miss["reason"].text()));
     if (!report["drift"].is_null()) console.print(drift_text(report["drift"]));
     if (!report["effects"].is_null()) console.print(effects_text(report["effects"]));
     std::map<std::string, int64_t> counts;
