@@ -86,7 +86,8 @@ std::string effects_text(const Json& effects) {
 std::string misses_text(const Json& misses) {
   std::string text;
   for (const Json& miss : misses.items())
-    text += fmt::format("{}  {} stays: {}\n", miss["rule"].text(), printable(miss["node"].text()), miss["reason"].text());
+    text +=
+        fmt::format("{}  {} stays: {}\n", miss["rule"].text(), printable(miss["node"].text()), miss["reason"].text());
   return text;
 }
 

@@ -250,6 +250,68 @@ def test_functions_become_nodes(tenon, tmp_path):
     assert [f.name for f in model.functions] == ["Twice"]
 
 
+MICROSOFT_NODES = {
+    "SkipLayerNormalization": (["x", "x", "w", "b"], {}),
+    "BiasGelu": (["x", "b"], {}),
+    "FusedMatMul": (["x", "x"], {"alpha": 0.5, "transB": 1}),
+    "MultiHeadAttention": (["x", "x", "x"], {"num_heads": 2}),
+    "RotaryEmbedding": (["x", "p", "c", "c"], {"num_heads": 2}),
+}
+
+
+@pytest.mark.parametrize("place", ["branch", "function"])
+@pytest.mark.parametrize("op_type", MICROSOFT_NODES)
+def test_nodes_of_onnxruntime_stay_whole_when_what_is_around_them_goes(tenon, tmp_path, op_type, place):
+    inputs, attributes = MICROSOFT_NODES[op_type]
+    rng = np.random.default_rng(0)
+    weights = {"w": rng.normal(size=8), "b": rng.normal(size=8), "c": rng.normal(size=(4, 2))}
+    weights = {name: values.astype(np.float32) for name, values in weights.items()}
+    weights |= {"go": np.array(True), "p": np.array([0])}
+
+    def inner(name):
+        return [helper.make_node(op_type, inputs, [name], name, domain="com.microsoft", **attributes)]
+
+    def branch(name):
+        return helper.make_graph(inner(name), name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+
+    opsets = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("own", 1)]
+    arguments = list(dict.fromkeys(inputs))
+    nodes, functions = [helper.make_node("If", ["go"], ["y"], then_branch=branch("t"), else_branch=branch("e"))], []
+    if place == "function":
+        nodes = [helper.make_node("Inner", arguments, ["y"], domain="own")]
+        functions = [helper.make_function("own", "Inner", arguments, ["r"], inner("r"), opsets[:2])]
+    graph = helper.make_graph(nodes, "g", [models.tensor("x", [1, 4, 8])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(values, name) for name, values in weights.items()])
+    onnx.save(helper.make_model(graph, functions=functions, opset_imports=opsets, ir_version=10), tmp_path / "m.onnx")
+    assert tenon("optimize", "-m", "m.onnx").code == DONE
+    (node,) = onnx.load(tmp_path / "m_opt.onnx").graph.node
+    assert (node.domain, node.op_type) == ("com.microsoft", op_type)
+    assert {a.name for a in node.attribute} == set(attributes)
+    feeds = {"x": rng.normal(size=(1, 4, 8)).astype(np.float32)}
+    before, after = (load_in_peer(os.fspath(tmp_path / name)).run(None, feeds)[0] for name in ("m.onnx", "m_opt.onnx"))
+    np.testing.assert_array_equal(after, before)
+    assert tenon("optimize", "-m", "m_opt.onnx", "--check", "--force").out.endswith("would be 1 nodes, before 1; nothing was written\n")
+
+
+def test_a_call_that_stays_one_keeps_its_branch(tenon, tmp_path):
+    function = helper.make_function("own", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])],
+                                    [helper.make_opsetid("", 21)])
+
+    def branch(name):
+        return helper.make_graph([helper.make_node("Twice", ["x"], [name], domain="own")], name, [],
+                                 [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+
+    graph = helper.make_graph([helper.make_node("If", ["go"], ["y"], then_branch=branch("t"), else_branch=branch("e"))], "g",
+                              [models.tensor("x", [2])], [models.tensor("y", [2])], [numpy_helper.from_array(np.array(True), "go")])
+    onnx.save(helper.make_model(graph, functions=[function], ir_version=10,
+                                opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("own", 1)]), tmp_path / "m.onnx")
+    result = tenon("optimize", "-m", "m.onnx", "-o", "calls.onnx", "--disable", "inline-functions")
+    assert result.code == DONE and nodes_of(tmp_path / "calls.onnx") == ["If"]
+    tenon("optimize", "-m", "m.onnx", "-o", "nodes.onnx")
+    assert nodes_of(tmp_path / "nodes.onnx") == ["Add"]
+
+
 def test_compiled_models_are_refused(tenon, detour):
     tenon("compile", "-m", "detour.onnx")
     result = tenon("optimize", "-m", "detour_ctx.onnx")
