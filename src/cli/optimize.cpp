@@ -2,6 +2,7 @@
 #include "tenon/optimize.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <limits>
@@ -33,6 +34,11 @@ struct OptimizeFlags {
 std::string default_output(const std::string& model) {
   const std::filesystem::path path(model);
   return (path.parent_path() / (path.stem().string() + "_opt.onnx")).string();
+}
+
+bool is_readable(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), R_OK) == 0;
 }
 
 std::string joined_names(const Json& names) {
@@ -146,6 +152,9 @@ class Optimize final : public Command {
     arguments.needs("--seed", "--drift");
     arguments.flag("--force", flags_.force, "run the passes even if the model says that it is in normal form");
     arguments.flag("--overwrite", flags_.overwrite, "replace the output if it exists");
+    for (const char* other : {"--model", "--output", "--enable", "--disable", "--config", "--check", "--explain",
+                              "--drift", "--force", "--overwrite"})
+      arguments.excludes("--list-capabilities", other);
   }
 
   Exit execute(Console& console) override {
@@ -167,7 +176,8 @@ class Optimize final : public Command {
       console.progress("optimizing " + flags_.model);
       report = Json::parse(tenon::optimize_file(flags_.model, flags_.output, options));
     } catch (const tenon::Error& error) {
-      const bool is_model = error.code() == TN_INVALID_MODEL || error.code() == TN_NOT_FOUND;
+      const bool is_model =
+          error.code() == TN_INVALID_MODEL || error.code() == TN_NOT_FOUND || !is_readable(flags_.model);
       throw Failure(is_model ? kCannotLoad : kFailed, in_file(flags_.model, with_flags(error.what())));
     }
     console.end_progress();

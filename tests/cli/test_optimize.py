@@ -202,12 +202,35 @@ def test_data_that_is_there_is_not_replaced(tenon, tmp_path):
     assert not (tmp_path / "there/n.onnx").exists()
 
 
+def test_models_that_share_a_data_file_share_it_elsewhere(tenon, tmp_path):
+    external("a.onnx", tmp_path / "here")
+    (tmp_path / "here/b.onnx").write_bytes((tmp_path / "here/a.onnx").read_bytes())
+    (tmp_path / "there").mkdir()
+    assert tenon("optimize", "-m", "here/a.onnx", "-o", "there/a.onnx").code == DONE
+    before = (tmp_path / "there/weights.data").stat()
+    report = tenon("optimize", "-m", "here/b.onnx", "-o", "there/b.onnx", "--format", "json").json
+    assert report["data_files"] == [{"name": "weights.data", "written": "nothing"}]
+    after = (tmp_path / "there/weights.data").stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    # One byte, and it is another file.
+    data = bytearray((tmp_path / "there/weights.data").read_bytes())
+    data[-1] ^= 1
+    (tmp_path / "there/weights.data").write_bytes(data)
+    assert tenon("optimize", "-m", "here/b.onnx", "-o", "there/c.onnx").code == FAILED
+
+
+def test_listing_capabilities_takes_nothing_else(tenon, detour):
+    for more in (["-m", "detour.onnx"], ["--check"], ["--enable", "fuse-gelu"], ["--config", "none.json"], ["--explain"]):
+        assert tenon("optimize", "--list-capabilities", *more).code == USAGE
+
+
 def test_mistakes_have_their_exit_codes(tenon, detour, tmp_path):
     assert tenon("optimize").code == USAGE
     assert tenon("optimize", "-m", "detour.onnx", "--enable", "no-such-thing").code == USAGE
     both = tenon("optimize", "-m", "detour.onnx", "--enable", "remove-no-ops", "--disable", "remove-no-ops")
     assert both.code == USAGE
     assert tenon("optimize", "-m", "missing.onnx").code == CANNOT_LOAD
+    assert tenon("optimize", "-m", ".").code == CANNOT_LOAD
     (tmp_path / "broken.onnx").write_bytes(b"\xff\xff\xff")
     assert tenon("optimize", "-m", "broken.onnx").code == CANNOT_LOAD
     (tmp_path / "detour_opt.onnx").write_bytes(b"mine")
