@@ -252,6 +252,25 @@ def test_constant_nodes_with_large_values_become_initializers(tenon, tmp_path):
     np.testing.assert_array_equal(numpy_helper.to_array(graph.initializer[0]), np.arange(1000))
 
 
+def test_constant_nodes_with_values_in_data_files_become_initializers_at_once(tenon, tmp_path):
+    value = numpy_helper.from_array(np.array([0]), "value")
+    value.ClearField("raw_data")
+    value.data_location = TensorProto.EXTERNAL
+    for key, text in (("location", "m.data"), ("offset", "0"), ("length", "8")):
+        value.external_data.add(key=key, value=text)
+    (tmp_path / "m.data").write_bytes(np.array([0]).tobytes())
+    nodes = [helper.make_node("Constant", [], ["axes"], value=value),
+             helper.make_node("Slice", ["x", "start", "end", "axes"], ["y"])]
+    start, end = (numpy_helper.from_array(np.array([n]), name) for name, n in (("start", 0), ("end", 2)))
+    graph = helper.make_graph(nodes, "g", [models.tensor("x", [3])], [models.tensor("y", [2])], [start, end])
+    (tmp_path / "m.onnx").write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)],
+                                                        ir_version=10).SerializeToString())
+    assert tenon("optimize", "-m", "m.onnx", "-o", "once.onnx").code == DONE
+    tenon("optimize", "-m", "once.onnx", "-o", "twice.onnx", "--force")
+    assert (tmp_path / "once.onnx").read_bytes() == (tmp_path / "twice.onnx").read_bytes()
+    assert list(onnx.load(tmp_path / "once.onnx").graph.node[0].input) == ["x", "start", "end", "start"]
+
+
 def test_functions_become_nodes(tenon, tmp_path):
     function = helper.make_function("own", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])],
                                     [helper.make_opsetid("", 21)])
