@@ -395,6 +395,42 @@ class TestFiles:
             build("-m", path, "--no-validate")
             assert build("-m", path, "--no-validate")["status"] == "up to date"
 
+    @pytest.mark.parametrize("other", [False, True], ids=["a new folder", "one more model"])
+    def test_results_of_a_build_that_was_killed_are_its_own(self, program, build, tmp_path, other):
+        models_ = ["-m", messy(tmp_path / "m.onnx")]
+        if other:
+            build(*models_)
+            models_ += ["-m", messy(tmp_path / "n.onnx", op="Sigmoid")]
+        command = [program, "build", *models_, "--keep", "optimized", "-o", "out", "--no-cache", "--no-validate"]
+        log = tmp_path / "log"
+        before = tmp_path / "before"
+        if other:
+            shutil.copytree(tmp_path / "out", before)
+
+        def run(*strace):
+            shutil.rmtree(tmp_path / "out", ignore_errors=True)
+            if other:
+                shutil.copytree(before, tmp_path / "out")
+            return subprocess.run(["strace", "-qq", "-e", "trace=rename,renameat,renameat2", "-o", log, *strace, *command],
+                                  cwd=tmp_path, capture_output=True, timeout=60).returncode
+
+        assert run() == DONE
+        calls = re.findall(r"^(\w+)\(", log.read_text(), re.M)
+        assert len(calls) >= 5
+        for i, name in enumerate(calls):
+            code = run("-e", f"inject={name}:signal=KILL:when={calls[:i + 1].count(name)}")
+            assert code == -signal.SIGKILL
+            build(*models_, "--keep", "optimized", "--no-validate")
+            assert build(*models_, "--keep", "optimized", "--no-validate")["status"] == "up to date"
+
+    @pytest.mark.parametrize("first", range(1, 8))
+    def test_a_build_without_results_makes_no_folder(self, program, build, tmp_path, first):
+        result = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e",
+                                 f"inject=fsync:error=ENOSPC:when={first}+", program,
+                                 "build", "-m", messy(tmp_path / "m.onnx"), "-o", "a/b", "--no-cache"], cwd=tmp_path,
+                                capture_output=True, text=True, timeout=60)
+        assert result.returncode == FAILED and names_in(tmp_path) == ["m.onnx"]
+
     def test_a_full_disk_leaves_the_previous_build(self, program, build, tmp_path):
         path = messy(tmp_path / "m.onnx")
         build("-m", path)

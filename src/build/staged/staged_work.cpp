@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <ranges>
 #include <set>
 
 #include "base/folder.h"
@@ -46,14 +47,54 @@ void StagedBuild::run_stages() {
     is_final = !request_.staged.auto_enable || round >= request_.staged.most_rounds || !enable_suggested();
   }
   if (!request_.staged.fail_on_reference || !has_fallbacks()) {
-    if (compiles) compile();
-    if (writes) write_optimized();
+    if (compiles || writes) publish(compiles, writes);
     if (is_folder(names_.folder)) finish();
   }
   for (StagedModel& model : models_)
     for (Stage& stage : model.stages)
       // Without a key, so that it runs next time.
       if (stage.status.empty()) stage = {"skipped", "an earlier stage failed", "", 0, 0, 0};
+}
+
+void StagedBuild::publish(bool compiles, bool writes) {
+  try {
+    announce();
+    if (compiles) compile();
+    if (writes) write_optimized();
+  } catch (...) {
+    withdraw();
+    throw;
+  }
+  withdraw();
+}
+
+// Lists new results before they are there, so that the next build knows them as its own if this one is killed.
+void StagedBuild::announce() {
+  Json content = last_.content;
+  if (content.is_null()) content = {{"format", 1}, {"models", Json::array()}, {"outputs", Json::array()}};
+  bool is_new = false;
+  for (const std::string& file : planned_files()) {
+    if (is_own_output(content, file)) continue;
+    content["outputs"].push_back({{"file", file}, {"identity", nullptr}});
+    is_new = true;
+  }
+  if (!is_new) return;
+  content["status"] = "unfinished";
+  // The time of the manifest, which says how old files were when they were hashed, is another one now.
+  for (Json& model : content["models"]) model.erase("files");
+  throw_unless_ok(make_folders(names_.folder, made_folders_));
+  write_text(kManifestFile, content);
+}
+
+// A folder that was made for results goes where there are none.
+void StagedBuild::withdraw() const {
+  if (made_folders_.empty()) return;
+  if (const auto files = list_folder(names_.folder); files.ok()) {
+    if (!files->empty() && *files != std::vector<std::string>{kManifestFile}) return;
+    (void)remove_file(path(kManifestFile)).ok();
+  }
+  std::error_code ignored;
+  for (const std::string& folder : std::views::reverse(made_folders_)) fs::remove(folder, ignored);
 }
 
 void StagedBuild::finish() {
