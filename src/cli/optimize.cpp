@@ -71,6 +71,18 @@ std::string drift_text(const Json& drift) {
   return text;
 }
 
+// The files that go along with the model, which may be all that takes time.
+std::string data_files_text(const Json& files) {
+  std::string text;
+  for (const Json& file : files.items()) {
+    const std::string written = file["written"].text(), name = printable(file["name"].text());
+    if (written == "copy") text += fmt::format("data file {}: copied\n", name);
+    if (written == "reflink") text += fmt::format("data file {}: shares the blocks of the original\n", name);
+    if (written == "weights") text += fmt::format("data file {}: {}\n", name, human_bytes(file["bytes"].integer()));
+  }
+  return text;
+}
+
 std::string changes_document(const Json& report) {
   Json document;
   document.set("changes", report["changes"]);
@@ -252,7 +264,7 @@ class Optimize final : public Command {
       const std::string written = report["written"].text();
       if (written == "reflink") text += fmt::format("; {} shares its blocks", printable(flags_.output));
       if (written == "copy") text += fmt::format("; copied to {}", printable(flags_.output));
-      console.print(text + "\n");
+      console.print(text + "\n" + data_files_text(report["data_files"]));
       return;
     }
     if (!report["drift"].is_null()) console.print(drift_text(report["drift"]));
@@ -264,6 +276,7 @@ class Optimize final : public Command {
         fmt::format("{} nodes, before {}", report["nodes"]["after"].integer(), report["nodes"]["before"].integer());
     console.print(status == "optimized" ? fmt::format("{}: {}\n", printable(flags_.output), nodes)
                                         : fmt::format("would be {}; nothing was written\n", nodes));
+    console.print(data_files_text(report["data_files"]));
   }
 
   OptimizeFlags flags_;

@@ -185,6 +185,8 @@ def test_external_data_goes_along_to_another_folder(tenon, tmp_path, nodes):
     (tmp_path / "there").mkdir()
     report = tenon("optimize", "-m", "here/m.onnx", "-o", "there/n.onnx", "--format", "json").json
     assert report["data_files"][0]["written"] in ("copy", "reflink")
+    text = tenon("optimize", "-m", "here/m.onnx", "-o", "there/n.onnx", "--overwrite").out
+    assert "data file weights.data: " in text
     assert (tmp_path / "there/weights.data").read_bytes() == (tmp_path / "here/weights.data").read_bytes()
     session = load_in_peer(os.fspath(tmp_path / "there/n.onnx"))
     y, = session.run(None, {"x": np.zeros(4096, np.float32)})
@@ -229,6 +231,8 @@ def test_mistakes_have_their_exit_codes(tenon, detour, tmp_path):
     assert tenon("optimize", "-m", "detour.onnx", "--enable", "no-such-thing").code == USAGE
     both = tenon("optimize", "-m", "detour.onnx", "--enable", "remove-no-ops", "--disable", "remove-no-ops")
     assert both.code == USAGE
+    unknown = tenon("optimize", "-m", "detour.onnx", "--enable", "fuse-gelux")
+    assert unknown.code == USAGE and "unknown capability 'fuse-gelux'; did you mean 'fuse-gelu'?" in unknown.err
     assert tenon("optimize", "-m", "missing.onnx").code == CANNOT_LOAD
     assert tenon("optimize", "-m", ".").code == CANNOT_LOAD
     (tmp_path / "broken.onnx").write_bytes(b"\xff\xff\xff")

@@ -135,7 +135,9 @@ void StagedBuild::load() {
     Stage& stage = models_[i].at(StageName::Optimize);
     models_[i].error = build_->error(i);
     if (!models_[i].error.empty()) {
-      models_[i].at(StageName::Import).status = "failed";
+      Stage& import = models_[i].at(StageName::Import);
+      import.status = "failed";
+      import.why = "it could not be loaded";
       continue;
     }
     if (optimized.is_null()) continue;
@@ -259,8 +261,9 @@ void StagedBuild::note_compiled(const Json& report) {
     const std::string status = text_in(entries[i], "status");
     stage.seconds = number_in(entries[i], "seconds");
     if (!build_->error(i).empty()) {
+      // One that could not be loaded has failed before.
+      if (model.error.empty()) stage.status = "failed";
       model.error = build_->error(i);
-      stage.status = "failed";
       continue;
     }
     model.output = build_->output(i);
@@ -294,10 +297,17 @@ void StagedBuild::write_effective() {
     models.push_back({{"path", problem ? models_[i].path : relative.string()},
                       {"name", models_[i].name},
                       {"optimize", {{"enable", std::move(enable)}, {"disable", std::move(disable)}}}});
+    if (const std::string& own = request_.models[i].provider; !own.empty())
+      models.back()["compile"] = {{"provider_options", {{"provider", own}}}};
   }
-  write_text(kEffectiveFile, {{"models", std::move(models)},
-                              {"analyze", {{"auto", false}}},
-                              {"compile", {{"sources", request_.sources}, {"embed", request_.embed}}}});
+  write_text(
+      kEffectiveFile,
+      {{"models", std::move(models)},
+       {"analyze", {{"auto", false}, {"fail_on", request_.staged.fail_on_reference ? Json("reference") : Json()}}},
+       {"compile",
+        {{"sources", request_.sources},
+         {"embed", request_.embed},
+         {"provider_options", {{"provider", request_.provider}}}}}});
 }
 
 // Of the last build, what this one did not make again. What somebody has written to since is not its own any more.
