@@ -310,6 +310,9 @@ Result<Patch::Change> Patch::apply() {
     const std::vector<Use> uses = g.value(old).uses;  // touching takes some away
     for (const Use& use : uses)
       if (use.node != kNone) touch_unless_slot(g, g.node(use.node).group, old);
+    // What is known of one is true of the other. An input or a weight stays as it is declared.
+    if (GraphValue& value = g.value(existing); value.producer != kNone)
+      value.type = *merge(value.type, g.value(old).type);
     g.replace_uses(old, existing);
     change.redefined.push_back(existing);
   }

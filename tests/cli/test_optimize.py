@@ -275,6 +275,18 @@ def test_constant_nodes_with_values_in_data_files_become_initializers_at_once(te
     assert list(onnx.load(tmp_path / "once.onnx").graph.node[0].input) == ["x", "start", "end", "start"]
 
 
+def test_what_a_removed_node_declared_is_known_of_what_it_handed_on(tenon, tmp_path):
+    nodes = [helper.make_node("SequenceConstruct", ["x"], ["s"]), helper.make_node("SequenceAt", ["s", "zero"], ["a"]),
+             helper.make_node("Identity", ["a"], ["y"]), helper.make_node("Relu", ["a"], ["r"]), helper.make_node("Neg", ["r"], ["z"])]
+    models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", None)], [models.tensor("y", [2, 3]), models.tensor("z", None)],
+                {"zero": np.int64(0)})
+    assert tenon("optimize", "-m", "m.onnx", "-o", "once.onnx").code == DONE
+    (declared,) = [v for v in onnx.load(tmp_path / "once.onnx").graph.value_info if v.name == "r"]
+    assert [d.dim_value for d in declared.type.tensor_type.shape.dim] == [2, 3]
+    tenon("optimize", "-m", "once.onnx", "-o", "twice.onnx", "--force")
+    assert (tmp_path / "once.onnx").read_bytes() == (tmp_path / "twice.onnx").read_bytes()
+
+
 def test_functions_become_nodes(tenon, tmp_path):
     function = helper.make_function("own", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])],
                                     [helper.make_opsetid("", 21)])
