@@ -153,7 +153,7 @@ class TestResults:
         assert report["status"] == "failed" and "bad.onnx" in report["models"][0]["error"]
         stages = report["models"][0]["stages"]
         assert [stage["status"] for stage in stages.values()] == ["failed", "skipped", "skipped", "skipped"]
-        assert stages["import"]["why"] == "it could not be loaded" and stages["compile"]["why"] == "an earlier stage failed"
+        assert stages["import"]["why"] == "the model cannot be used" and stages["compile"]["why"] == "an earlier stage failed"
         assert ran(report, 1) == ["optimize", "analyze", "compile"]
         assert "m_ctx.onnx" in names_in(tmp_path / "out")
         messy(tmp_path / "bad.onnx")

@@ -111,5 +111,6 @@ class TestCompiled:
         other = qoperator(tmp_path / "other.onnx")
         report = tenon.build([path, other], output_dir=tmp_path / "out", stages={}, cache=False, check=False)
         assert message in report.errors[str(path)]
-        assert [model["stages"]["compile"]["status"] for model in report["models"]] == ["failed", "ran"]
+        assert [model["stages"]["import"]["status"] for model in report["models"]] == ["failed", "ran"]
+        assert [model["stages"]["compile"]["status"] for model in report["models"]] == ["skipped", "ran"]
         assert (tmp_path / "out" / "other_ctx.onnx").exists()

@@ -137,7 +137,7 @@ void StagedBuild::load() {
     if (!models_[i].error.empty()) {
       Stage& import = models_[i].at(StageName::Import);
       import.status = "failed";
-      import.why = "it could not be loaded";
+      import.why = "the model cannot be used";
       continue;
     }
     if (optimized.is_null()) continue;
