@@ -32,6 +32,10 @@ def load_native(path_or_bytes, settings, files=None, weights=None):
 
 
 def capability_settings(capabilities):
+    for name, on in capabilities.items():
+        # A keyword that no parameter takes is one of these, so a slip of the pen may come here as well.
+        if on not in (True, False):
+            raise TypeError(f"{name}={on!r} is no parameter, and as a capability it must be True or False")
     return {f"capability:{name.replace('_', '-')}": _text(on) for name, on in capabilities.items()}
 
 

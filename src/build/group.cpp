@@ -338,8 +338,8 @@ bool GroupCompiler::is_unchanged(const Json& described, const std::vector<ModelJ
   const std::vector<std::string> pins = pins_of(order, request_);
   for (size_t i = 0; i < order.size(); ++i) {
     ModelJob& job = *order[i];
-    // Most often the files themselves tell, and nothing is read again.
-    if (flag_in(Json::parse(job.model->describe("unchanged")), "unchanged")) continue;
+    // Most often the files themselves tell, and nothing is read again. What has failed has no model any more.
+    if (job.model && flag_in(Json::parse(job.model->describe("unchanged")), "unchanged")) continue;
     std::string key;
     try {
       const Model now = load_model(job.path, request_, request_.models[job.number], nullptr);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "build/compiled_input.h"
 #include "build/in_parallel.h"
 #include "build/names.h"
 #include "build/text.h"
@@ -86,8 +87,8 @@ void load_job(ModelJob& job, const BuildRequest& request) {
           job.path, "the file name is not UTF-8, so the compiled model cannot be named after it; rename the file"));
     job.model = load_model(job.path, request, request.models[job.number], &job.optimized);
     const Json summary = member(Json::parse(job.model->describe()), "summary");
-    if (flag_in(summary, "compiled"))
-      return job.fail(in_file(job.path, "this model is already compiled; name the model it was made from"));
+    if (const std::string why = refusal_of_compiled(job.model->get()); !why.empty())
+      return job.fail(in_file(job.path, why));
     job.warnings = job.model->warnings();
     job.nodes = integer_in(summary, "nodes");
     read_names(job, request);

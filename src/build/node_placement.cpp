@@ -49,6 +49,7 @@ class Placing {
     auto compiled = compile(graph_, {target_, {}});
     if (compiled.ok()) {
       add_steps(compiled->program->plan);
+      add_absorbed(compiled->absorbed);
       for (const Miss& miss : compiled->misses)
         misses_[miss.root].insert(fmt::format("{}: {}", miss.rule, miss.reason));
     } else if (const Code code = compiled.status().code(); code == Code::Unsupported || code == Code::InvalidModel) {
@@ -68,10 +69,25 @@ class Placing {
       StepOfNode entry{step.family, std::string(variant.name), joined_names(step.origin), {}};
       for (const Refusal& refusal : variant.refusals)
         entry.reasons.push_back(fmt::format("{}: {}", refusal.variant, refusal.reason));
-      for (const std::string& name : entry.with) steps_.emplace(name, entry);
+      for (const std::string& name : entry.with) steps_.emplace(name, entries_.size());
       // A name may itself have what joins names.
-      steps_.emplace(step.origin, entry);
+      steps_.emplace(step.origin, entries_.size());
+      entries_.push_back(std::move(entry));
       for (const auto& body : step.bodies) add_steps(*body);
+    }
+  }
+
+  // Nodes that rules took for parts of others are in the steps of these.
+  void add_absorbed(const std::map<std::string, std::string>& absorbed) {
+    for (const auto& [name, other] : absorbed) {
+      const std::string* into = &other;
+      size_t most = absorbed.size();
+      for (auto next = absorbed.find(*into); next != absorbed.end() && !steps_.contains(*into) && most-- > 0;
+           next = absorbed.find(*into))
+        into = &next->second;
+      const auto step = steps_.find(*into);
+      if (step == steps_.end() || !parts_.emplace(name, step->second).second || steps_.contains(name)) continue;
+      entries_[step->second].with.push_back(name);
     }
   }
 
@@ -91,11 +107,12 @@ class Placing {
   Json placed(const Graph& graph, const GraphNode& node) const {
     if (node.op == OpId::Unsupported) return without_kernel("none", {"Tenon does not know the op"});
     if (!result_.error.empty()) return without_kernel("none", {"the model cannot be compiled"});
-    if (const auto step = steps_.find(node.name); step != steps_.end()) return in_step(node, step->second);
+    if (const auto step = steps_.find(node.name); step != steps_.end()) return in_step(node, entries_[step->second]);
     const bool is_constant = std::ranges::all_of(
         node.inputs, [&](ValueId v) { return v == kNone || graph.value(v).constant != kNone || graph.value(v).folds; });
-    if (!is_constant) return without_kernel("none", {"no output depends on it"});
-    return without_kernel("weights", {});
+    if (is_constant) return without_kernel("weights", {});
+    if (const auto step = parts_.find(node.name); step != parts_.end()) return in_step(node, entries_[step->second]);
+    return without_kernel("none", {"no output depends on it"});
   }
 
   static Json without_kernel(const char* provider, std::vector<std::string> reasons) {
@@ -128,7 +145,8 @@ class Placing {
 
   const Graph& graph_;
   std::string target_;
-  std::map<std::string, StepOfNode> steps_;  // by node
+  std::vector<StepOfNode> entries_;
+  std::map<std::string, size_t> steps_, parts_;  // by node: the entry
   std::map<std::string, std::set<std::string>> misses_;
   NodePlacement result_;
 };

@@ -1,7 +1,9 @@
 #include "build/optimize_file.h"
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 #include "base/file.h"
 #include "build/capability_report.h"
@@ -17,6 +19,24 @@ namespace fs = std::filesystem;
 fs::path folder_of(const std::string& path) {
   const fs::path folder = fs::path(path).parent_path();
   return folder.empty() ? fs::path(".") : folder;
+}
+
+bool has_same_bytes(const fs::path& a, const fs::path& b) {
+  constexpr std::streamsize kPiece = 1 << 20;
+  std::error_code problem;
+  if (is_same_file(a.string(), b.string())) return true;
+  if (!fs::is_regular_file(b, problem) || fs::file_size(a, problem) != fs::file_size(b, problem) || problem)
+    return false;
+  std::ifstream left(a, std::ios::binary), right(b, std::ios::binary);
+  std::string one(kPiece, '\0'), other(kPiece, '\0');
+  do {
+    left.read(one.data(), kPiece);
+    right.read(other.data(), kPiece);
+    const auto count = static_cast<size_t>(left.gcount());
+    if (left.bad() || right.gcount() != left.gcount() || std::memcmp(one.data(), other.data(), count) != 0)
+      return false;
+  } while (left);
+  return left.eof();
 }
 
 const char* copied_text(Copied copied) { return copied == Copied::Reflink ? "reflink" : "copy"; }
@@ -108,7 +128,13 @@ class Optimizing {
       Json file = {{"name", location}, {"written", "nothing"}};
       if (!is_same_folder) {
         std::error_code problem;
-        if (!request_.overwrite && fs::exists(fs::symlink_status(to / location, problem)))
+        const bool is_there = !request_.overwrite && fs::exists(fs::symlink_status(to / location, problem));
+        // Models that share a data file still share it there.
+        if (is_there && has_same_bytes(from / location, to / location)) {
+          files.push_back(std::move(file));
+          continue;
+        }
+        if (is_there)
           return invalid_argument(
               "'{}' exists, and the model needs a data file of this name there; choose another "
               "folder, or set the option 'overwrite' to replace it",

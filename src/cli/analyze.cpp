@@ -39,12 +39,10 @@ class Analyze final : public Command {
     if (report.wanted()) report.check(overwrite_, {path_});
     tenon::Options options{{"provider", target_}, {"consumer", consumer_}, {"optimize", no_optimize_ ? "0" : "1"}};
     capabilities_.add_to(options);
-    if (refusing(kCannotLoad, path_, [&] { return tenon::is_context_file(path_); }))
-      throw Failure(kCannotLoad, path_ +
-                                     ": this model is already compiled; analyze the model that it was made from, or "
-                                     "see its kernels with 'tenon inspect --kernels'");
+    const bool is_compiled = refusing(kCannotLoad, path_, [&] { return tenon::is_context_file(path_); });
     const tenon::Model model = load_model(path_, {}, console);
-    const Json analysis = Json::parse(refusing(kFailed, path_, [&] { return tenon::analyze(model, options); }));
+    const Exit refused = is_compiled ? kCannotLoad : kFailed;
+    const Json analysis = Json::parse(refusing(refused, path_, [&] { return tenon::analyze(model, options); }));
     if (report.wanted()) report.write(report_text(analysis));
     if (console.is_json())
       console.print_document(analysis);

@@ -5,8 +5,24 @@
 #include <algorithm>
 
 #include "cli/failure.h"
+#include "cli/text.h"
 
 namespace cli {
+
+namespace {
+
+void check_names(const std::vector<std::string>& names) {
+  if (names.empty()) return;
+  std::vector<std::string> known;
+  const Json capabilities = Json::parse(tenon::capabilities_json());
+  for (const Json& item : capabilities.items()) known.push_back(item["name"].text());
+  for (const std::string& name : names)
+    if (std::ranges::find(known, name) == known.end())
+      throw Failure(kUsage, fmt::format("unknown capability '{}'{}; 'tenon optimize --list-capabilities' lists them",
+                                        name, suggestion(name, known)));
+}
+
+}  // namespace
 
 void CapabilityFlags::declare(Arguments& arguments) {
   arguments.texts("--enable", enable, "NAME", "switch a capability on; may be repeated");
@@ -20,6 +36,8 @@ void CapabilityFlags::add_to(tenon::Options& options) const {
     options.set("capability:" + name, "1");
   }
   for (const std::string& name : disable) options.set("capability:" + name, "0");
+  check_names(enable);
+  check_names(disable);
   tenon::Options switches;
   for (const std::string& name : enable) switches.set("capability:" + name, "1");
   for (const std::string& name : disable) switches.set("capability:" + name, "0");

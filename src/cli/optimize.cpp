@@ -2,10 +2,12 @@
 #include "tenon/optimize.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "cli/arguments.h"
 #include "cli/capability_flags.h"
@@ -32,6 +34,11 @@ struct OptimizeFlags {
 std::string default_output(const std::string& model) {
   const std::filesystem::path path(model);
   return (path.parent_path() / (path.stem().string() + "_opt.onnx")).string();
+}
+
+bool is_readable(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored) && ::access(path.c_str(), R_OK) == 0;
 }
 
 std::string joined_names(const Json& names) {
@@ -64,9 +71,22 @@ std::string drift_text(const Json& drift) {
   return text;
 }
 
+// The files that go along with the model, which may be all that takes time.
+std::string data_files_text(const Json& files) {
+  std::string text;
+  for (const Json& file : files.items()) {
+    const std::string written = file["written"].text(), name = printable(file["name"].text());
+    if (written == "copy") text += fmt::format("data file {}: copied\n", name);
+    if (written == "reflink") text += fmt::format("data file {}: shares the blocks of the original\n", name);
+    if (written == "weights") text += fmt::format("data file {}: {}\n", name, human_bytes(file["bytes"].integer()));
+  }
+  return text;
+}
+
 std::string changes_document(const Json& report) {
   Json document;
   document.set("changes", report["changes"]);
+  if (!report["misses"].is_null()) document.set("misses", report["misses"]);
   if (!report["drift"].is_null()) document.set("drift", report["drift"]);
   return document.dump() + "\n";
 }
@@ -79,6 +99,33 @@ std::string effects_text(const Json& effects) {
                         effect["nodes"]["before"].integer(),
                         effect["bytes"].integer() ? fmt::format(", {:+} bytes", effect["bytes"].integer()) : "");
   return text + "all together:\n";
+}
+
+std::string misses_text(const Json& misses) {
+  std::string text;
+  for (const Json& miss : misses.items())
+    text +=
+        fmt::format("{}  {} stays: {}\n", miss["rule"].text(), printable(miss["node"].text()), miss["reason"].text());
+  return text;
+}
+
+// One node for each capability that somebody asked for, and how many more there are.
+std::string reasons_text(const Json& report) {
+  std::set<std::string> usual;
+  const Json capabilities = Json::parse(tenon::capabilities_json());
+  for (const Json& item : capabilities.items())
+    if (item["default"].boolean()) usual.insert(item["name"].text());
+  std::map<std::string, std::vector<const Json*>> by_capability;
+  for (const Json& miss : report["misses"].items())
+    if (const std::string name = miss["pass"].text(); !usual.contains(name)) by_capability[name].push_back(&miss);
+  std::string text;
+  for (const auto& [name, misses] : by_capability) {
+    const Json& first = *misses.front();
+    text += fmt::format("{} leaves {}: {}", name, printable(first["node"].text()), first["reason"].text());
+    if (misses.size() > 1) text += fmt::format("; and {} more, which --explain lists", misses.size() - 1);
+    text += "\n";
+  }
+  return text;
 }
 
 std::string capability_text(const Json& item) {
@@ -117,6 +164,9 @@ class Optimize final : public Command {
     arguments.needs("--seed", "--drift");
     arguments.flag("--force", flags_.force, "run the passes even if the model says that it is in normal form");
     arguments.flag("--overwrite", flags_.overwrite, "replace the output if it exists");
+    for (const char* other : {"--model", "--output", "--enable", "--disable", "--config", "--check", "--explain",
+                              "--drift", "--force", "--overwrite"})
+      arguments.excludes("--list-capabilities", other);
   }
 
   Exit execute(Console& console) override {
@@ -138,7 +188,8 @@ class Optimize final : public Command {
       console.progress("optimizing " + flags_.model);
       report = Json::parse(tenon::optimize_file(flags_.model, flags_.output, options));
     } catch (const tenon::Error& error) {
-      const bool is_model = error.code() == TN_INVALID_MODEL || error.code() == TN_NOT_FOUND;
+      const bool is_model =
+          error.code() == TN_INVALID_MODEL || error.code() == TN_NOT_FOUND || !is_readable(flags_.model);
       throw Failure(is_model ? kCannotLoad : kFailed, in_file(flags_.model, with_flags(error.what())));
     }
     console.end_progress();
@@ -202,8 +253,10 @@ class Optimize final : public Command {
   void print(Console& console, const Json& report) const {
     for (const Json& added : report["capabilities"]["added"].items())
       console.print(fmt::format("enabled {} as well: {} needs it\n", added["name"].text(), added["needed_by"].text()));
-    if (!flags_.explain.empty() && explain_file().empty())
+    const bool explains = !flags_.explain.empty() && explain_file().empty();
+    if (explains)
       for (const Json& change : report["changes"].items()) console.print(change_text(change));
+    if (flags_.check) console.print(explains ? misses_text(report["misses"]) : reasons_text(report));
     const std::string status = report["status"].text();
     if (status == "already normalized") {
       std::string text = fmt::format("already normalized: {} ({})", printable(flags_.model),
@@ -211,13 +264,9 @@ class Optimize final : public Command {
       const std::string written = report["written"].text();
       if (written == "reflink") text += fmt::format("; {} shares its blocks", printable(flags_.output));
       if (written == "copy") text += fmt::format("; copied to {}", printable(flags_.output));
-      console.print(text + "\n");
+      console.print(text + "\n" + data_files_text(report["data_files"]));
       return;
     }
-    if (!flags_.explain.empty() && explain_file().empty())
-      for (const Json& miss : report["misses"].items())
-        console.print(fmt::format("{}  {} stays: {}\n", miss["rule"].text(), printable(miss["node"].text()),
-                                  miss["reason"].text()));
     if (!report["drift"].is_null()) console.print(drift_text(report["drift"]));
     if (!report["effects"].is_null()) console.print(effects_text(report["effects"]));
     std::map<std::string, int64_t> counts;
@@ -227,6 +276,7 @@ class Optimize final : public Command {
         fmt::format("{} nodes, before {}", report["nodes"]["after"].integer(), report["nodes"]["before"].integer());
     console.print(status == "optimized" ? fmt::format("{}: {}\n", printable(flags_.output), nodes)
                                         : fmt::format("would be {}; nothing was written\n", nodes));
+    console.print(data_files_text(report["data_files"]));
   }
 
   OptimizeFlags flags_;

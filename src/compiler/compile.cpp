@@ -29,7 +29,8 @@ Result<CompiledModel> compile(const Graph& graph, const CompileOptions& options)
     return invalid_argument("unknown target '{}'; it must be cpu, cpu_exact or reference", options.target);
   TN_ASSIGN_OR_RETURN(LoweredModel lowered, fast ? lower_for_cpu(graph, exact) : lower_for_reference(graph));
   for (const std::string& name : options.pinned) TN_RETURN_IF_ERROR(pin(*lowered.program, lowered.sources, name));
-  return CompiledModel{std::move(lowered.program), std::move(lowered.sources), std::move(lowered.misses)};
+  return CompiledModel{std::move(lowered.program), std::move(lowered.sources), std::move(lowered.misses),
+                       std::move(lowered.absorbed)};
 }
 
 }  // namespace tenon

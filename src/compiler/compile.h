@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,7 +20,8 @@ struct CompileOptions {
 struct CompiledModel {
   std::shared_ptr<const Program> program;
   std::vector<Constant> sources;
-  std::vector<Miss> misses;  // faster kernels that nodes did not get, and why
+  std::vector<Miss> misses;                     // faster kernels that nodes did not get, and why
+  std::map<std::string, std::string> absorbed;  // as in LoweredModel
 };
 
 Result<CompiledModel> compile(const Graph& graph, const CompileOptions& options);

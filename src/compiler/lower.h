@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct LoweredModel {
   std::shared_ptr<Program> program;
   std::vector<Constant> sources;  // what each source of the program is
   std::vector<Miss> misses;       // claims that did not come about, for people who ask why
+  // Nodes that went into others, by name: the name of the other one, which may have gone into a third.
+  std::map<std::string, std::string> absorbed;
 };
 
 // A plan with one step per node that the outputs need, and the weight program that fills its slots.

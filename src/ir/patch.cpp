@@ -272,7 +272,7 @@ std::set<ValueId> Patch::unread_constants(const std::vector<NodeId>& nodes) cons
 Result<Patch::Change> Patch::apply() {
   if (const auto why = refusal()) return error(Code::Internal, "{} cannot be applied: {}", label_, *why);
   Graph& g = graph();
-  Change change{label_, reason_, g.node(root_).name, {}, {}, {}, {}, {}, 0};
+  Change change{.label = label_, .reason = reason_, .root = g.node(root_).name};
   const std::vector<NodeId> nodes = new_nodes();
   const std::set<ValueId> unread = unread_constants(nodes);
   const NodeId place = place_of_nodes();
@@ -310,6 +310,9 @@ Result<Patch::Change> Patch::apply() {
     const std::vector<Use> uses = g.value(old).uses;  // touching takes some away
     for (const Use& use : uses)
       if (use.node != kNone) touch_unless_slot(g, g.node(use.node).group, old);
+    // What is known of one is true of the other. An input or a weight stays as it is declared.
+    if (GraphValue& value = g.value(existing); value.producer != kNone)
+      value.type = *merge(value.type, g.value(old).type);
     g.replace_uses(old, existing);
     change.redefined.push_back(existing);
   }
@@ -318,6 +321,7 @@ Result<Patch::Change> Patch::apply() {
     if (!g.node(id).is_placed()) continue;
     for (NodeId gone : remove_if_dead(g, id)) {
       change.gone.push_back(gone);
+      change.gone_names.push_back(g.node(gone).name);
       change.removed.push_back(node_text(g.node(gone)));
     }
   }

@@ -55,6 +55,7 @@ class Patch final : public Builder {
     std::vector<std::string> removed;  // "Conv 'stem/conv'"
     std::vector<std::string> added;    // "PackedConv"
     std::vector<NodeId> gone;
+    std::vector<std::string> gone_names;
     std::vector<NodeId> made;        // that are in the graph now
     std::vector<ValueId> redefined;  // what reads them may match other rules now
     int64_t bytes = 0;               // that the elements of constants take which are read now, and were not before

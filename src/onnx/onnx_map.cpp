@@ -16,6 +16,9 @@ Status OnnxMap::Entry::check_attributes(const ImportNode& node) const {
     if (applies && !node.has_attribute(a.name))
       return invalid_model("{} (version {}) needs attribute '{}'", node.node().op_type, node.version(), a.name);
   }
+  for (const std::string_view attribute : lacking)
+    if (node.has_attribute(attribute))
+      return unsupported("{} (version {}) has no attribute '{}'", node.node().op_type, node.version(), attribute);
   return {};
 }
 

@@ -32,13 +32,19 @@ class OnnxMap {
     OpId op{};
     ImportFunction import = nullptr;  // null: same inputs, outputs and attribute names in every version
     std::vector<NeededAttribute> needed{};
+    std::vector<std::string_view> lacking{};
 
     // Sub-graphs are checked where they are read.
     Entry& needs(std::string_view attribute, int64_t since = 1, int64_t until = 0) {
       needed.push_back({attribute, since, until});
       return *this;
     }
-    // An error when the node lacks an attribute that its version needs.
+    // A parameter of the canonical op that this ONNX op has no attribute for; other ops of its name may have one.
+    Entry& lacks(std::string_view attribute) {
+      lacking.push_back(attribute);
+      return *this;
+    }
+    // An error when the node lacks an attribute that its version needs, or has one that the op lacks.
     Status check_attributes(const ImportNode& node) const;
   };
   // The ONNX op has the canonical op's inputs, outputs and attributes, in every version.

@@ -4,8 +4,10 @@
 #include <set>
 
 #include "onnx/export_objection.h"
+#include "onnx/onnx_map.h"
 #include "onnx/spelling.h"
 #include "passes/fingerprint.h"
+#include "passes/normalize/whole_node.h"
 #include "passes/pass_set_version.h"
 #include "passes/stamp.h"
 #include "plan/context_model.h"
@@ -14,6 +16,15 @@
 namespace tenon {
 
 namespace {
+
+// The groups of these nodes that stay one node when their call goes.
+std::set<GroupId> whole_nodes(const ImportedModel& model, const Graph& graph, const std::vector<NodeId>& nodes) {
+  std::set<GroupId> whole;
+  if (!model.opsets.contains(std::string(kMicrosoftDomain))) return whole;
+  for (NodeId id : nodes)
+    if (moves_whole(graph, graph.node(id).group)) whole.insert(graph.node(id).group);
+  return whole;
+}
 
 // Calls whose bodies can be written in the versions of the model become the nodes of their bodies.
 void inline_functions(const ImportedModel& model, Graph& graph, ChangeLog& log) {
@@ -28,7 +39,11 @@ void inline_functions(const ImportedModel& model, Graph& graph, ChangeLog& log) 
   for (const auto& [call, nodes] : calls) {
     const wire::Node& wire = *graph.group(call).wire;
     const std::string name = readable_name(wire);
-    if (!can_be_spelled(model, graph, nodes)) {
+    const std::set<GroupId> whole = whole_nodes(model, graph, nodes);
+    std::vector<NodeId> others;
+    std::ranges::copy_if(nodes, std::back_inserter(others),
+                         [&](NodeId id) { return !whole.contains(graph.node(id).group); });
+    if (!can_be_spelled(model, graph, others)) {
       log.misses.push_back(
           {"inline_functions", name, "the op versions that the model imports cannot express its body"});
       continue;
@@ -47,6 +62,7 @@ void inline_functions(const ImportedModel& model, Graph& graph, ChangeLog& log) 
       graph.node(id).made_from = made_from;
     }
     log.changes.push_back(std::move(change));
+    for (GroupId id : whole) graph.group(id).call = kNone;
     graph.touch(call);
   }
 }

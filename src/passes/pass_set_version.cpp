@@ -11,9 +11,9 @@ namespace {
 
 // What shapes a normal form and is no rule of the pipeline. Each version is raised like that of a rule.
 constexpr std::pair<std::string_view, int> kOtherParts[] = {
-    {"inline_functions", 1},
+    {"inline_functions", 2},
     {"remove_unused", 1},
-    {"export", 2},
+    {"export", 3},
     {"fingerprint", 1},
 };
 

@@ -16,7 +16,7 @@ std::vector<Phase> pipeline([[maybe_unused]] NodeMaker* onnx) {
       {"normalize",
        {
            {FoldConstants, fold_constants(), "first, so that the others see constants wherever there are any"},
-           {InlineConstantIf, inline_constant_if(), "before its branch is looked at by the rules below"},
+           {InlineConstantIf, inline_constant_if(onnx != nullptr), "before its branch is looked at by the rules below"},
            {RemoveNoOps, remove_identity(), "the no-ops in any order: each only forwards its input"},
            {RemoveNoOps, remove_dropout(), "a no-op"},
            {RemoveNoOps, remove_same_cast(), "a no-op"},

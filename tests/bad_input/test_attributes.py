@@ -31,6 +31,14 @@ def test_missing(schema, name):
     refused(model_of([node], [], ["y"], {"x": X}, version, opsets=opsets), says=says, place=schema.name)
 
 
+@pytest.mark.parametrize(("op_type", "name", "since"), [("Attention", "whole_mask", 23), ("RotaryEmbedding", "heads_from_cache", 23),
+                                                       ("LinearAttention", "state_window", 27), ("CausalConvWithState", "state_window", 27)])
+def test_what_only_ops_of_other_domains_know(op_type, name, since):
+    required = {"q_num_heads": 1, "kv_num_heads": 1} if op_type == "LinearAttention" else {}
+    node = helper.make_node(op_type, ["x", "x", "x"], ["y"], name="culprit", **required, **{name: 1})
+    refused(model_of([node], [], ["y"], {"x": floats(1, 1, 2, 4)}, since), says=f"has no attribute '{name}'")
+
+
 def test_missing_bodies():
     for op_type, inputs in [("If", ["go"]), ("Loop", ["", "go"]), ("Scan", ["x"]), ("SequenceMap", ["s"])]:
         attributes = {"num_scan_inputs": 1} if op_type == "Scan" else {}

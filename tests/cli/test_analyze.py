@@ -60,6 +60,26 @@ class TestPlacement:
         assert summary["providers"] == {"cpu": 3, "reference": 1, "weights": 1}
         assert sum(kernel["nodes"] for kernel in summary["kernels"]) == 4
 
+    def test_parts_of_a_function_that_a_kernel_computes_whole_are_in_its_step(self, tenon, tmp_path):
+        numbers = {"root": 2**0.5, "one": 1.0, "half": 0.5}
+        nodes = [
+            *(helper.make_node("Constant", [], [name], value_float=number) for name, number in numbers.items()),
+            helper.make_node("MatMul", ["x", "w"], ["m"], name="multiply"),
+            helper.make_node("Div", ["m", "root"], ["d"], name="divide"),
+            helper.make_node("Erf", ["d"], ["e"], name="error"),
+            helper.make_node("Add", ["e", "one"], ["p"], name="shift"),
+            helper.make_node("Mul", ["m", "p"], ["q"], name="gate"),
+            helper.make_node("Mul", ["q", "half"], ["y"], name="halve"),
+        ]
+        path = models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [2, 4])], [models.tensor("y", [2, 4])],
+                           {"w": np.eye(4, dtype=np.float32)})
+        found = analysis(tenon, path, "--fail-on", "reference")
+        assert found["summary"]["fallbacks"] == 0 and found["summary"]["steps"] == 1 and found["suggestions"] == []
+        names = {node["name"] for node in found["nodes"]}
+        for node in found["nodes"]:
+            assert (node["kernel"], node["reasons"]) == ("cpu/PackedMatMul", [])
+            assert set(node["with"]) == names - {node["name"]}
+
     def test_kernels_are_those_that_inspect_shows(self, tenon, tmp_path):
         path = mixed(tmp_path / "m.onnx")
         shown = tenon("inspect", path, "--kernels", "--format", "json").json["kernels"]
@@ -173,7 +193,7 @@ def test_what_cannot_be_analyzed(tenon, linear, tmp_path):
     assert tenon("analyze", "missing.onnx").code == CANNOT_LOAD
     tenon("compile", "-m", linear)
     result = tenon("analyze", "linear_ctx.onnx")
-    assert result.code == CANNOT_LOAD and "already compiled" in result.err
+    assert result.code == CANNOT_LOAD and "already compiled; name 'linear.onnx', from which it was made" in result.err
 
 
 def test_a_change_of_the_shape_alone_is_no_fallback(tenon, tmp_path):

@@ -10,7 +10,7 @@ import subprocess
 import numpy as np
 import onnx
 import pytest
-from onnx import helper
+from onnx import TensorProto, helper
 
 from . import models
 from .conftest import DONE, FAILED, USAGE
@@ -151,6 +151,9 @@ class TestResults:
         (tmp_path / "bad.onnx").write_bytes(b"no model")
         report = build("-m", "bad.onnx", "-m", messy(tmp_path / "m.onnx"), code=FAILED)
         assert report["status"] == "failed" and "bad.onnx" in report["models"][0]["error"]
+        stages = report["models"][0]["stages"]
+        assert [stage["status"] for stage in stages.values()] == ["failed", "skipped", "skipped", "skipped"]
+        assert stages["import"]["why"] == "the model cannot be used" and stages["compile"]["why"] == "an earlier stage failed"
         assert ran(report, 1) == ["optimize", "analyze", "compile"]
         assert "m_ctx.onnx" in names_in(tmp_path / "out")
         messy(tmp_path / "bad.onnx")
@@ -395,6 +398,42 @@ class TestFiles:
             build("-m", path, "--no-validate")
             assert build("-m", path, "--no-validate")["status"] == "up to date"
 
+    @pytest.mark.parametrize("other", [False, True], ids=["a new folder", "one more model"])
+    def test_results_of_a_build_that_was_killed_are_its_own(self, program, build, tmp_path, other):
+        models_ = ["-m", messy(tmp_path / "m.onnx")]
+        if other:
+            build(*models_)
+            models_ += ["-m", messy(tmp_path / "n.onnx", op="Sigmoid")]
+        command = [program, "build", *models_, "--keep", "optimized", "-o", "out", "--no-cache", "--no-validate"]
+        log = tmp_path / "log"
+        before = tmp_path / "before"
+        if other:
+            shutil.copytree(tmp_path / "out", before)
+
+        def run(*strace):
+            shutil.rmtree(tmp_path / "out", ignore_errors=True)
+            if other:
+                shutil.copytree(before, tmp_path / "out")
+            return subprocess.run(["strace", "-qq", "-e", "trace=rename,renameat,renameat2", "-o", log, *strace, *command],
+                                  cwd=tmp_path, capture_output=True, timeout=60).returncode
+
+        assert run() == DONE
+        calls = re.findall(r"^(\w+)\(", log.read_text(), re.M)
+        assert len(calls) >= 5
+        for i, name in enumerate(calls):
+            code = run("-e", f"inject={name}:signal=KILL:when={calls[:i + 1].count(name)}")
+            assert code == -signal.SIGKILL
+            build(*models_, "--keep", "optimized", "--no-validate")
+            assert build(*models_, "--keep", "optimized", "--no-validate")["status"] == "up to date"
+
+    @pytest.mark.parametrize("first", range(1, 8))
+    def test_a_build_without_results_makes_no_folder(self, program, build, tmp_path, first):
+        result = subprocess.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e",
+                                 f"inject=fsync:error=ENOSPC:when={first}+", program,
+                                 "build", "-m", messy(tmp_path / "m.onnx"), "-o", "a/b", "--no-cache"], cwd=tmp_path,
+                                capture_output=True, text=True, timeout=60)
+        assert result.returncode == FAILED and names_in(tmp_path) == ["m.onnx"]
+
     def test_a_full_disk_leaves_the_previous_build(self, program, build, tmp_path):
         path = messy(tmp_path / "m.onnx")
         build("-m", path)
@@ -505,6 +544,32 @@ class TestAuto:
         assert effective["models"][0]["path"] == "../m.onnx"
         (tmp_path / "out" / "effective_build.json").rename(tmp_path / "out" / "again.json")
         assert tenon("build", "-c", "out/again.json", "-o", "second", "--no-cache").code == DONE
+        assert (tmp_path / "second" / "m_ctx.onnx").read_bytes() == (tmp_path / "out" / "m_ctx.onnx").read_bytes()
+
+    def test_the_effective_configuration_has_the_providers(self, tenon, tmp_path):
+        for name in "ab":
+            messy(tmp_path / f"{name}.onnx")
+        own = {"path": "a.onnx", "compile": {"provider_options": {"provider": "cpu"}}}
+        (tmp_path / "build.json").write_text(json.dumps({
+            "models": [own, "b.onnx"], "output": "out", "analyze": {"auto": True},
+            "compile": {"provider_options": {"provider": "reference"}}}))
+        assert tenon("build", "-c", "build.json", "--no-cache").code == DONE
+        assert tenon("build", "-c", "out/effective_build.json", "-o", "second", "--no-cache").code == DONE
+        for name in ("a_ctx.onnx", "b_ctx.onnx"):
+            assert (tmp_path / "second" / name).read_bytes() == (tmp_path / "out" / name).read_bytes()
+
+    def test_what_is_suggested_is_enabled(self, tenon, tmp_path):
+        nodes = [helper.make_node("Cast", ["x"], ["wide"], "widen", to=TensorProto.INT64),
+                 helper.make_node("Cast", ["wide"], ["wider"], "widen more", to=TensorProto.DOUBLE),
+                 helper.make_node("Cast", ["wider"], ["y"], "narrow", to=TensorProto.INT64)]
+        models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", [4], TensorProto.INT32)],
+                    [models.tensor("y", [4], TensorProto.INT64)], {})
+        (tmp_path / "build.json").write_text(json.dumps({"models": ["m.onnx"], "output": "out", "analyze": {"auto": True}}))
+        result = tenon("build", "-c", "build.json", "--no-cache", "--format", "json")
+        assert result.json["models"][0]["rounds"] == [{"enabled": ["merge-casts"]}]
+        effective = json.loads((tmp_path / "out" / "effective_build.json").read_text())
+        assert effective["models"][0]["optimize"]["enable"] == ["merge-casts"]
+        assert tenon("build", "-c", "out/effective_build.json", "-o", "second", "--no-cache").code == DONE
         assert (tmp_path / "second" / "m_ctx.onnx").read_bytes() == (tmp_path / "out" / "m_ctx.onnx").read_bytes()
 
 

@@ -185,6 +185,8 @@ def test_external_data_goes_along_to_another_folder(tenon, tmp_path, nodes):
     (tmp_path / "there").mkdir()
     report = tenon("optimize", "-m", "here/m.onnx", "-o", "there/n.onnx", "--format", "json").json
     assert report["data_files"][0]["written"] in ("copy", "reflink")
+    text = tenon("optimize", "-m", "here/m.onnx", "-o", "there/n.onnx", "--overwrite").out
+    assert "data file weights.data: " in text
     assert (tmp_path / "there/weights.data").read_bytes() == (tmp_path / "here/weights.data").read_bytes()
     session = load_in_peer(os.fspath(tmp_path / "there/n.onnx"))
     y, = session.run(None, {"x": np.zeros(4096, np.float32)})
@@ -202,12 +204,37 @@ def test_data_that_is_there_is_not_replaced(tenon, tmp_path):
     assert not (tmp_path / "there/n.onnx").exists()
 
 
+def test_models_that_share_a_data_file_share_it_elsewhere(tenon, tmp_path):
+    external("a.onnx", tmp_path / "here")
+    (tmp_path / "here/b.onnx").write_bytes((tmp_path / "here/a.onnx").read_bytes())
+    (tmp_path / "there").mkdir()
+    assert tenon("optimize", "-m", "here/a.onnx", "-o", "there/a.onnx").code == DONE
+    before = (tmp_path / "there/weights.data").stat()
+    report = tenon("optimize", "-m", "here/b.onnx", "-o", "there/b.onnx", "--format", "json").json
+    assert report["data_files"] == [{"name": "weights.data", "written": "nothing"}]
+    after = (tmp_path / "there/weights.data").stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+    # One byte, and it is another file.
+    data = bytearray((tmp_path / "there/weights.data").read_bytes())
+    data[-1] ^= 1
+    (tmp_path / "there/weights.data").write_bytes(data)
+    assert tenon("optimize", "-m", "here/b.onnx", "-o", "there/c.onnx").code == FAILED
+
+
+def test_listing_capabilities_takes_nothing_else(tenon, detour):
+    for more in (["-m", "detour.onnx"], ["--check"], ["--enable", "fuse-gelu"], ["--config", "none.json"], ["--explain"]):
+        assert tenon("optimize", "--list-capabilities", *more).code == USAGE
+
+
 def test_mistakes_have_their_exit_codes(tenon, detour, tmp_path):
     assert tenon("optimize").code == USAGE
     assert tenon("optimize", "-m", "detour.onnx", "--enable", "no-such-thing").code == USAGE
     both = tenon("optimize", "-m", "detour.onnx", "--enable", "remove-no-ops", "--disable", "remove-no-ops")
     assert both.code == USAGE
+    unknown = tenon("optimize", "-m", "detour.onnx", "--enable", "fuse-gelux")
+    assert unknown.code == USAGE and "unknown capability 'fuse-gelux'; did you mean 'fuse-gelu'?" in unknown.err
     assert tenon("optimize", "-m", "missing.onnx").code == CANNOT_LOAD
+    assert tenon("optimize", "-m", ".").code == CANNOT_LOAD
     (tmp_path / "broken.onnx").write_bytes(b"\xff\xff\xff")
     assert tenon("optimize", "-m", "broken.onnx").code == CANNOT_LOAD
     (tmp_path / "detour_opt.onnx").write_bytes(b"mine")
@@ -229,6 +256,37 @@ def test_constant_nodes_with_large_values_become_initializers(tenon, tmp_path):
     np.testing.assert_array_equal(numpy_helper.to_array(graph.initializer[0]), np.arange(1000))
 
 
+def test_constant_nodes_with_values_in_data_files_become_initializers_at_once(tenon, tmp_path):
+    value = numpy_helper.from_array(np.array([0]), "value")
+    value.ClearField("raw_data")
+    value.data_location = TensorProto.EXTERNAL
+    for key, text in (("location", "m.data"), ("offset", "0"), ("length", "8")):
+        value.external_data.add(key=key, value=text)
+    (tmp_path / "m.data").write_bytes(np.array([0]).tobytes())
+    nodes = [helper.make_node("Constant", [], ["axes"], value=value),
+             helper.make_node("Slice", ["x", "start", "end", "axes"], ["y"])]
+    start, end = (numpy_helper.from_array(np.array([n]), name) for name, n in (("start", 0), ("end", 2)))
+    graph = helper.make_graph(nodes, "g", [models.tensor("x", [3])], [models.tensor("y", [2])], [start, end])
+    (tmp_path / "m.onnx").write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)],
+                                                        ir_version=10).SerializeToString())
+    assert tenon("optimize", "-m", "m.onnx", "-o", "once.onnx").code == DONE
+    tenon("optimize", "-m", "once.onnx", "-o", "twice.onnx", "--force")
+    assert (tmp_path / "once.onnx").read_bytes() == (tmp_path / "twice.onnx").read_bytes()
+    assert list(onnx.load(tmp_path / "once.onnx").graph.node[0].input) == ["x", "start", "end", "start"]
+
+
+def test_what_a_removed_node_declared_is_known_of_what_it_handed_on(tenon, tmp_path):
+    nodes = [helper.make_node("SequenceConstruct", ["x"], ["s"]), helper.make_node("SequenceAt", ["s", "zero"], ["a"]),
+             helper.make_node("Identity", ["a"], ["y"]), helper.make_node("Relu", ["a"], ["r"]), helper.make_node("Neg", ["r"], ["z"])]
+    models.save(tmp_path / "m.onnx", nodes, [models.tensor("x", None)], [models.tensor("y", [2, 3]), models.tensor("z", None)],
+                {"zero": np.int64(0)})
+    assert tenon("optimize", "-m", "m.onnx", "-o", "once.onnx").code == DONE
+    (declared,) = [v for v in onnx.load(tmp_path / "once.onnx").graph.value_info if v.name == "r"]
+    assert [d.dim_value for d in declared.type.tensor_type.shape.dim] == [2, 3]
+    tenon("optimize", "-m", "once.onnx", "-o", "twice.onnx", "--force")
+    assert (tmp_path / "once.onnx").read_bytes() == (tmp_path / "twice.onnx").read_bytes()
+
+
 def test_functions_become_nodes(tenon, tmp_path):
     function = helper.make_function("own", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])],
                                     [helper.make_opsetid("", 21)])
@@ -248,6 +306,68 @@ def test_functions_become_nodes(tenon, tmp_path):
     model = onnx.load(tmp_path / "calls.onnx")
     assert [node.op_type for node in model.graph.node] == ["Twice"]
     assert [f.name for f in model.functions] == ["Twice"]
+
+
+MICROSOFT_NODES = {
+    "SkipLayerNormalization": (["x", "x", "w", "b"], {}),
+    "BiasGelu": (["x", "b"], {}),
+    "FusedMatMul": (["x", "x"], {"alpha": 0.5, "transB": 1}),
+    "MultiHeadAttention": (["x", "x", "x"], {"num_heads": 2}),
+    "RotaryEmbedding": (["x", "p", "c", "c"], {"num_heads": 2}),
+}
+
+
+@pytest.mark.parametrize("place", ["branch", "function"])
+@pytest.mark.parametrize("op_type", MICROSOFT_NODES)
+def test_nodes_of_onnxruntime_stay_whole_when_what_is_around_them_goes(tenon, tmp_path, op_type, place):
+    inputs, attributes = MICROSOFT_NODES[op_type]
+    rng = np.random.default_rng(0)
+    weights = {"w": rng.normal(size=8), "b": rng.normal(size=8), "c": rng.normal(size=(4, 2))}
+    weights = {name: values.astype(np.float32) for name, values in weights.items()}
+    weights |= {"go": np.array(True), "p": np.array([0])}
+
+    def inner(name):
+        return [helper.make_node(op_type, inputs, [name], name, domain="com.microsoft", **attributes)]
+
+    def branch(name):
+        return helper.make_graph(inner(name), name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+
+    opsets = [helper.make_opsetid("", 23), helper.make_opsetid("com.microsoft", 1), helper.make_opsetid("own", 1)]
+    arguments = list(dict.fromkeys(inputs))
+    nodes, functions = [helper.make_node("If", ["go"], ["y"], then_branch=branch("t"), else_branch=branch("e"))], []
+    if place == "function":
+        nodes = [helper.make_node("Inner", arguments, ["y"], domain="own")]
+        functions = [helper.make_function("own", "Inner", arguments, ["r"], inner("r"), opsets[:2])]
+    graph = helper.make_graph(nodes, "g", [models.tensor("x", [1, 4, 8])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(values, name) for name, values in weights.items()])
+    onnx.save(helper.make_model(graph, functions=functions, opset_imports=opsets, ir_version=10), tmp_path / "m.onnx")
+    assert tenon("optimize", "-m", "m.onnx").code == DONE
+    (node,) = onnx.load(tmp_path / "m_opt.onnx").graph.node
+    assert (node.domain, node.op_type) == ("com.microsoft", op_type)
+    assert {a.name for a in node.attribute} == set(attributes)
+    feeds = {"x": rng.normal(size=(1, 4, 8)).astype(np.float32)}
+    before, after = (load_in_peer(os.fspath(tmp_path / name)).run(None, feeds)[0] for name in ("m.onnx", "m_opt.onnx"))
+    np.testing.assert_array_equal(after, before)
+    assert tenon("optimize", "-m", "m_opt.onnx", "--check", "--force").out.endswith("would be 1 nodes, before 1; nothing was written\n")
+
+
+def test_a_call_that_stays_one_keeps_its_branch(tenon, tmp_path):
+    function = helper.make_function("own", "Twice", ["a"], ["b"], [helper.make_node("Add", ["a", "a"], ["b"])],
+                                    [helper.make_opsetid("", 21)])
+
+    def branch(name):
+        return helper.make_graph([helper.make_node("Twice", ["x"], [name], domain="own")], name, [],
+                                 [helper.make_tensor_value_info(name, TensorProto.FLOAT, None)])
+
+    graph = helper.make_graph([helper.make_node("If", ["go"], ["y"], then_branch=branch("t"), else_branch=branch("e"))], "g",
+                              [models.tensor("x", [2])], [models.tensor("y", [2])], [numpy_helper.from_array(np.array(True), "go")])
+    onnx.save(helper.make_model(graph, functions=[function], ir_version=10,
+                                opset_imports=[helper.make_opsetid("", 21), helper.make_opsetid("own", 1)]), tmp_path / "m.onnx")
+    result = tenon("optimize", "-m", "m.onnx", "-o", "calls.onnx", "--disable", "inline-functions")
+    assert result.code == DONE and nodes_of(tmp_path / "calls.onnx") == ["If"]
+    tenon("optimize", "-m", "m.onnx", "-o", "nodes.onnx")
+    assert nodes_of(tmp_path / "nodes.onnx") == ["Add"]
 
 
 def test_compiled_models_are_refused(tenon, detour):

@@ -136,6 +136,25 @@ def test_checking_tells_why_a_rule_does_not_fire(tenon, gelu):
     assert expected in result.json["misses"]
     text = tenon("optimize", "-m", "gelu.onnx", "--enable", "fuse-gelu", "--check", "--explain").out
     assert "fuse_gelu  halve stays: something else reads 'e' as well\n" in text
+    text = tenon("optimize", "-m", "gelu.onnx", "--enable", "fuse-gelu", "--check").out
+    assert "fuse-gelu leaves halve: something else reads 'e' as well; and 1 more, which --explain lists\n" in text
+    tenon("optimize", "-m", "gelu.onnx", "--enable", "fuse-gelu", "--check", "--explain", "changes.json")
+    assert expected in json.loads(gelu.with_name("changes.json").read_text())["misses"]
+
+
+def test_a_model_without_changes_tells_why_a_capability_does_nothing(tenon, gelu):
+    model = onnx.load(gelu)
+    model.graph.output.append(helper.make_tensor_value_info("e", TensorProto.FLOAT, None))
+    onnx.save(model, gelu)
+    tenon("optimize", "-m", "gelu.onnx", "-o", "normal.onnx")
+    flags = ["-m", "normal.onnx", "--enable", "fuse-gelu", "--check"]
+    reason = "something else reads 'e' as well"
+    last = "already normalized: normal.onnx (no pass changes it)\n"
+    assert tenon("optimize", *flags).out == f"fuse-gelu leaves halve: {reason}; and 1 more, which --explain lists\n{last}"
+    text = tenon("optimize", *flags, "--explain").out
+    assert f"fuse_gelu  halve stays: {reason}\n" in text and text.endswith(last)
+    # What is on for everybody is not worth a line.
+    assert tenon("optimize", "-m", "normal.onnx", "--check", "--force").out.count(" leaves ") == 0
 
 
 def test_drift_of_rounding_is_explained(tenon, gelu):

@@ -81,6 +81,25 @@ def test_a_missing_program_is_refused_by_its_result(pair, tmp_path):
     assert not (tmp_path / "c.onnx").exists()
 
 
+FAILING = """
+import sys
+import tenon
+
+try:
+    tenon.build(sys.argv[1], sys.argv[2], program=sys.argv[3])
+except tenon.BuildFailed as failed:
+    print(failed)
+"""
+
+
+def test_a_model_that_failed_is_not_looked_at_again(pair, tmp_path):
+    """Memory that was given back is filled with other bytes at once."""
+    result = subprocess.run([sys.executable, "-c", FAILING, pair[0], tmp_path / "c.onnx", tmp_path / "none"], text=True,
+                            capture_output=True, timeout=60, env=os.environ | {
+                                "MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"})
+    assert result.returncode == 0 and "could not be started" in result.stdout, result.stderr
+
+
 def test_wrong_options(pair, tmp_path):
     with pytest.raises(ValueError, match="no model"):
         tenon.build([])

@@ -56,6 +56,14 @@ class TestOptimize:
             tenon.optimize(kind(messy()), tmp_path / "out.onnx")
         tenon.optimize(kind(messy()), tmp_path / "out.onnx", overwrite=True)
 
+    def test_keywords_that_nothing_takes(self, tmp_path):
+        (tmp_path / "m.onnx").write_bytes(messy())
+        with pytest.raises(tenon.Error, match="unknown capability 'overwite'"):
+            tenon.optimize(messy(), overwite=True)
+        for call in (tenon.optimize, tenon.analyze):
+            with pytest.raises(TypeError, match="target='cpu' is no parameter, and as a capability it must be True or False"):
+                call(messy(), target="cpu")
+
     def test_capabilities(self):
         assert ops(tenon.optimize(messy(), remove_no_ops=False)) == ["MatMul", "Identity", "Relu"]
         assert "remove-no-ops" in [capability["name"] for capability in tenon.capabilities()]

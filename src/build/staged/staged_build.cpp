@@ -53,14 +53,19 @@ void StagedBuild::check_inputs_stay() const {
           fmt::format("'{}' would be overwritten by the result '{}'; choose another output", input, path(file)));
 }
 
-// What somebody else made stays.
-void StagedBuild::check_outputs_are_own() const {
+// Those whose names are known before there is anything in them.
+std::vector<std::string> StagedBuild::planned_files() const {
   std::vector<std::string> files = {kManifestFile, kAnalysisFile};
   if (request_.staged.auto_enable) files.emplace_back(kEffectiveFile);
   if (request_.staged.compile) files.insert(files.end(), names_.files.begin(), names_.files.end());
   if (wants_optimized_files(request_))
     for (const std::string& name : names_.names) files.push_back(optimized_file(name));
-  for (const std::string& file : files)
+  return files;
+}
+
+// What somebody else made stays.
+void StagedBuild::check_outputs_are_own() const {
+  for (const std::string& file : planned_files())
     if (exists(path(file)) && !is_own_output(last_.content, file) && !request_.overwrite)
       refuse_build(
           fmt::format("'{}' already exists and no build into this folder made it; move it, choose another folder, or "

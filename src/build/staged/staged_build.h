@@ -32,6 +32,7 @@ class StagedBuild {
 
  private:
   void check_inputs_stay() const;
+  std::vector<std::string> planned_files() const;
   void check_outputs_are_own() const;
   void read_inputs();
   void decide();
@@ -39,6 +40,9 @@ class StagedBuild {
   bool is_done(StageName name) const;
   bool is_compile_intact() const;
   void run_stages();
+  void publish(bool compiles, bool writes);
+  void announce();
+  void withdraw() const;
   void load();
   void analyze_all();
   void analyze_one(size_t model);
@@ -64,8 +68,9 @@ class StagedBuild {
   Manifest last_;
   std::vector<StagedModel> models_;
   std::vector<std::string> outputs_;  // files in the folder
-  std::shared_ptr<Build> build_;      // of the stages that run
-  mutable std::mutex mutex_;          // of build_, for cancel()
+  std::vector<std::string> made_folders_;
+  std::shared_ptr<Build> build_;  // of the stages that run
+  mutable std::mutex mutex_;      // of build_, for cancel()
   Json report_;
   std::string weights_file_;
   double seconds_ = 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <ranges>
 #include <set>
 
 #include "base/folder.h"
@@ -46,14 +47,54 @@ void StagedBuild::run_stages() {
     is_final = !request_.staged.auto_enable || round >= request_.staged.most_rounds || !enable_suggested();
   }
   if (!request_.staged.fail_on_reference || !has_fallbacks()) {
-    if (compiles) compile();
-    if (writes) write_optimized();
+    if (compiles || writes) publish(compiles, writes);
     if (is_folder(names_.folder)) finish();
   }
   for (StagedModel& model : models_)
     for (Stage& stage : model.stages)
       // Without a key, so that it runs next time.
       if (stage.status.empty()) stage = {"skipped", "an earlier stage failed", "", 0, 0, 0};
+}
+
+void StagedBuild::publish(bool compiles, bool writes) {
+  try {
+    announce();
+    if (compiles) compile();
+    if (writes) write_optimized();
+  } catch (...) {
+    withdraw();
+    throw;
+  }
+  withdraw();
+}
+
+// Lists new results before they are there, so that the next build knows them as its own if this one is killed.
+void StagedBuild::announce() {
+  Json content = last_.content;
+  if (content.is_null()) content = {{"format", 1}, {"models", Json::array()}, {"outputs", Json::array()}};
+  bool is_new = false;
+  for (const std::string& file : planned_files()) {
+    if (is_own_output(content, file)) continue;
+    content["outputs"].push_back({{"file", file}, {"identity", nullptr}});
+    is_new = true;
+  }
+  if (!is_new) return;
+  content["status"] = "unfinished";
+  // The time of the manifest, which says how old files were when they were hashed, is another one now.
+  for (Json& model : content["models"]) model.erase("files");
+  throw_unless_ok(make_folders(names_.folder, made_folders_));
+  write_text(kManifestFile, content);
+}
+
+// A folder that was made for results goes where there are none.
+void StagedBuild::withdraw() const {
+  if (made_folders_.empty()) return;
+  if (const auto files = list_folder(names_.folder); files.ok()) {
+    if (!files->empty() && *files != std::vector<std::string>{kManifestFile}) return;
+    (void)remove_file(path(kManifestFile)).ok();
+  }
+  std::error_code ignored;
+  for (const std::string& folder : std::views::reverse(made_folders_)) fs::remove(folder, ignored);
 }
 
 void StagedBuild::finish() {
@@ -94,7 +135,9 @@ void StagedBuild::load() {
     Stage& stage = models_[i].at(StageName::Optimize);
     models_[i].error = build_->error(i);
     if (!models_[i].error.empty()) {
-      models_[i].at(StageName::Import).status = "failed";
+      Stage& import = models_[i].at(StageName::Import);
+      import.status = "failed";
+      import.why = "the model cannot be used";
       continue;
     }
     if (optimized.is_null()) continue;
@@ -218,8 +261,9 @@ void StagedBuild::note_compiled(const Json& report) {
     const std::string status = text_in(entries[i], "status");
     stage.seconds = number_in(entries[i], "seconds");
     if (!build_->error(i).empty()) {
+      // One that could not be loaded has failed before.
+      if (model.error.empty()) stage.status = "failed";
       model.error = build_->error(i);
-      stage.status = "failed";
       continue;
     }
     model.output = build_->output(i);
@@ -253,10 +297,17 @@ void StagedBuild::write_effective() {
     models.push_back({{"path", problem ? models_[i].path : relative.string()},
                       {"name", models_[i].name},
                       {"optimize", {{"enable", std::move(enable)}, {"disable", std::move(disable)}}}});
+    if (const std::string& own = request_.models[i].provider; !own.empty())
+      models.back()["compile"] = {{"provider_options", {{"provider", own}}}};
   }
-  write_text(kEffectiveFile, {{"models", std::move(models)},
-                              {"analyze", {{"auto", false}}},
-                              {"compile", {{"sources", request_.sources}, {"embed", request_.embed}}}});
+  write_text(
+      kEffectiveFile,
+      {{"models", std::move(models)},
+       {"analyze", {{"auto", false}, {"fail_on", request_.staged.fail_on_reference ? Json("reference") : Json()}}},
+       {"compile",
+        {{"sources", request_.sources},
+         {"embed", request_.embed},
+         {"provider_options", {{"provider", request_.provider}}}}}});
 }
 
 // Of the last build, what this one did not make again. What somebody has written to since is not its own any more.

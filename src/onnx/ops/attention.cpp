@@ -40,7 +40,7 @@ bool write_flex_attention(NodeDraft& d) {
 
 template <>
 void onnx_mapping<OpId::Attention>(OnnxMap& map) {
-  map.same(kOnnxDomain, "Attention", OpId::Attention);
+  map.same(kOnnxDomain, "Attention", OpId::Attention).lacks("whole_mask");
 }
 template <>
 void onnx_mapping<OpId::FlexAttention>(OnnxMap& map) {
@@ -49,11 +49,14 @@ void onnx_mapping<OpId::FlexAttention>(OnnxMap& map) {
 }
 template <>
 void onnx_mapping<OpId::RotaryEmbedding>(OnnxMap& map) {
-  map.same(kOnnxDomain, "RotaryEmbedding", OpId::RotaryEmbedding);
+  map.same(kOnnxDomain, "RotaryEmbedding", OpId::RotaryEmbedding).lacks("heads_from_cache");
 }
 template <>
 void onnx_mapping<OpId::LinearAttention>(OnnxMap& map) {
-  map.same(kOnnxDomain, "LinearAttention", OpId::LinearAttention).needs("kv_num_heads", 27).needs("q_num_heads", 27);
+  map.same(kOnnxDomain, "LinearAttention", OpId::LinearAttention)
+      .needs("kv_num_heads", 27)
+      .needs("q_num_heads", 27)
+      .lacks("state_window");
 }
 
 }  // namespace tenon

@@ -19,7 +19,7 @@ void onnx_mapping<OpId::DeformConv>(OnnxMap& map) {
 
 template <>
 void onnx_mapping<OpId::CausalConvWithState>(OnnxMap& map) {
-  map.same(kOnnxDomain, "CausalConvWithState", OpId::CausalConvWithState);
+  map.same(kOnnxDomain, "CausalConvWithState", OpId::CausalConvWithState).lacks("state_window");
 }
 
 }  // namespace tenon

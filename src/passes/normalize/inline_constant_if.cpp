@@ -1,10 +1,12 @@
 // An If whose condition is constant is its branch.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
 
 #include "passes/normalize/rules.h"
 #include "passes/normalize/structural.h"
+#include "passes/normalize/whole_node.h"
 
 namespace tenon {
 
@@ -42,14 +44,27 @@ bool reads_own_weights(const Graph& body) {
   return is_read(body, weights);
 }
 
+// Whether some of its nodes are written as the call of a function.
+bool has_calls(const Graph& body) {
+  return std::ranges::any_of(body.nodes(), [&](const GraphNode& node) {
+    if (std::ranges::any_of(node.bodies, [](const auto& inner) { return has_calls(*inner); })) return true;
+    if (node.group == kNone || body.group(node.group).call == kNone) return false;
+    GroupId call = body.group(node.group).call;
+    while (body.group(call).call != kNone) call = body.group(call).call;
+    return !body.group(call).touched;
+  });
+}
+
 // Makes the nodes of a body in the graph around it.
 class BodyInlining {
  public:
-  BodyInlining(Patch& patch, const Graph& body) : patch_(patch), body_(body), own_(constants_of(body, true)) {
+  BodyInlining(Patch& patch, const Graph& body, bool keeps_nodes)
+      : patch_(patch), body_(body), own_(constants_of(body, true)), keeps_nodes_(keeps_nodes && patch.graph().wire) {
     for (const GraphCapture& c : body.captures) outside_[c.inner] = c.outer;
   }
 
   void run() {
+    std::map<GroupId, std::vector<NodeId>> made_by_group;
     for (const GraphNode& node : body_.nodes()) {
       std::vector<ValueId> inputs;
       for (ValueId v : node.inputs) inputs.push_back(value(v));
@@ -63,7 +78,10 @@ class BodyInlining {
       const auto made = patch_.ops(node.op, std::move(inputs), node.params, node.outputs.size(), std::move(bodies));
       for (size_t i = 0; i < node.outputs.size(); ++i)
         if (node.outputs[i] != kNone) outside_[node.outputs[i]] = made[i];
+      if (!made.empty() && keeps_nodes_ && moves_whole(body_, node.group))
+        made_by_group[node.group].push_back(patch_.graph().value(made[0]).producer);
     }
+    for (const auto& [group, nodes] : made_by_group) add_group(body_.group(group), nodes);
   }
 
   ValueId value(ValueId inside) {
@@ -73,6 +91,15 @@ class BodyInlining {
   }
 
  private:
+  void add_group(const Group& read, std::vector<NodeId> nodes) {
+    Group group;
+    group.wire = read.wire;
+    for (ValueId v : read.slots) group.slots.push_back(value(v));
+    for (ValueId v : read.results) group.results.push_back(value(v));
+    group.nodes = std::move(nodes);
+    patch_.add_group(std::move(group));
+  }
+
   // What the file has around the body keeps its name there.
   ValueId constant(const GraphValue& inside) {
     Graph& graph = patch_.graph();
@@ -97,18 +124,20 @@ class BodyInlining {
   Patch& patch_;
   const Graph& body_;
   ConstantIds own_;
+  bool keeps_nodes_;
   std::unordered_map<ValueId, ValueId> outside_;
 };
 
-Attempt match_constant_if(Graph& graph, NodeId root) {
+Attempt match_constant_if(Graph& graph, NodeId root, bool for_onnx) {
   const GraphNode& node = graph.node(root);
   const Answer is_false = graph.ask(node.inputs[0], {Property::Kind::AllZero}, "inline_constant_if");
   if (is_false == Answer::Unknown) return Attempt::none();
   const Graph& body = *node.bodies[is_false == Answer::Yes ? 1 : 0];
+  if (for_onnx && has_calls(body)) return Attempt::no("its branch calls a function that stays a call");
   if (reads_own_weights(body)) return Attempt::no("its branch has weights of its own, which would lose their names");
   auto patch = std::make_unique<Patch>(graph, root, "inline_constant_if");
   patch->set_reason(is_false == Answer::Yes ? "its condition is always false" : "its condition is always true");
-  BodyInlining inlining(*patch, body);
+  BodyInlining inlining(*patch, body, for_onnx);
   inlining.run();
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (node.outputs[i] == kNone) continue;
@@ -123,6 +152,9 @@ Attempt match_constant_if(Graph& graph, NodeId root) {
 
 }  // namespace
 
-Rule inline_constant_if() { return {"inline_constant_if", {OpId::If}, match_constant_if}; }
+Rule inline_constant_if(bool for_onnx) {
+  const auto match = [for_onnx](Graph& graph, NodeId root) { return match_constant_if(graph, root, for_onnx); };
+  return {"inline_constant_if", {OpId::If}, match, 2};
+}
 
 }  // namespace tenon

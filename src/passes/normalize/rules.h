@@ -6,7 +6,8 @@
 namespace tenon {
 
 Rule fold_constants();
-Rule inline_constant_if();
+// for_onnx: the graph will be written as ONNX, with the nodes and calls that stay.
+Rule inline_constant_if(bool for_onnx);
 Rule merge_equal_nodes();
 Rule merge_equal_shapes();
 Rule remove_dropout();

@@ -65,6 +65,9 @@ Result<LoweredModel> lower_for_cpu(const Graph& graph, bool exact) {
   assign_layouts(lowered.program->plan);
   lowered.program->plan.late_dims = find_late_dims(lowered.program->plan);
   lowered.misses = std::move(log.misses);
+  for (const Patch::Change& change : log.changes)
+    for (const std::string& gone : change.gone_names)
+      if (gone != change.root) lowered.absorbed.emplace(gone, change.root);
   return lowered;
 }
 
