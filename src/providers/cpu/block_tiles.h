@@ -37,8 +37,8 @@ struct BlockTile {
 
 using BlockTileFunction = void (*)(const BlockTile&);
 
-// Tiles of one instruction set. The functions apply None, Relu and Clip themselves and leave sums as they are for other
-// activations.
+// Tiles of one instruction set. The functions apply activations of applied_in_registers() and leave sums as they are
+// for others.
 struct BlockTileTable {
   int most_rows = 0;
   int most_panels[kMostBlockRows + 1] = {};                                       // by rows: as many as registers hold
@@ -48,10 +48,5 @@ struct BlockTileTable {
   Functions single_steps = {};  // where segments have one step, and their weights follow each other b_step apart
 };
 const BlockTileTable& block_tile_table(Isa isa);
-
-// Whether tiles apply the activation themselves.
-constexpr bool tiles_apply(ActivationKind kind) {
-  return kind == ActivationKind::None || kind == ActivationKind::Relu || kind == ActivationKind::Clip;
-}
 
 }  // namespace tenon

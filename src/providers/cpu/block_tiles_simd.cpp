@@ -4,12 +4,13 @@
 #define HWY_TARGET_INCLUDE "providers/cpu/block_tiles_simd.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
-#include <hwy/highway.h>
+#include "providers/cpu/activate_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon::block_tiles {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace simd = tenon::simd::HWY_NAMESPACE;
 
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
@@ -52,27 +53,11 @@ HWY_INLINE void begin_sums(const BlockTile& t, V (&sums)[Rows][Columns]) {
   }
 }
 
-// Comparisons with NaN are false, so that NaN stays.
 template <int Rows, int Columns>
 HWY_INLINE void end_sums(const BlockTile& t, V (&sums)[Rows][Columns]) {
   const D d;
-  const ActivationKind kind = t.activation ? t.activation->kind : ActivationKind::None;
-  if (kind == ActivationKind::Relu || kind == ActivationKind::Clip) {
-    const bool clips = kind == ActivationKind::Clip;
-    const V least = hn::Set(d, clips ? t.activation->alpha : 0.0f);
 #pragma GCC unroll 16
-    for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 16
-      for (int j = 0; j < Columns; ++j) sums[i][j] = hn::IfThenElse(hn::Lt(sums[i][j], least), least, sums[i][j]);
-    if (clips) {
-      const V greatest = hn::Set(d, t.activation->beta);
-#pragma GCC unroll 16
-      for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 16
-        for (int j = 0; j < Columns; ++j)
-          sums[i][j] = hn::IfThenElse(hn::Gt(sums[i][j], greatest), greatest, sums[i][j]);
-    }
-  }
+  for (int i = 0; i < Rows; ++i) simd::activate(d, t.activation, sums[i]);
 #pragma GCC unroll 16
   for (int j = 0; j < Columns; ++j)
 #pragma GCC unroll 16

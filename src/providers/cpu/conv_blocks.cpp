@@ -256,7 +256,7 @@ class BlockConv {
           run_tile(tile, part, functions_of(tile.a_stride)[end - begin][count], is_first,
                    is_last ? &tensors.activation : nullptr);
         }
-        if (is_last && !tiles_apply(tensors.activation.kind))
+        if (is_last && !applied_in_registers(tensors.activation.kind))
           for (int64_t p = 0; p < count; ++p) {
             float* y = tensors.y + row_offset + p * out_plane;
             finish_(y, y, chunk.columns * kPanelWidth, {.bias = nullptr, .activation = tensors.activation});
