@@ -32,6 +32,7 @@ Rule claim_gemm();
 Rule claim_convolution();
 Rule claim_transposed_convolution();
 Rule claim_recurrent();
+Rule join_hard_swish();
 Rule merge_products();
 Rule claim_pointwise();
 Rule fuse_pointwise();
