@@ -14,7 +14,7 @@ inline constexpr int kMostBlockPanels = 4;
 
 struct BlockTile {
   // Inputs: step k of segment s at position i is a[a_offsets[s] + i * a_stride + k]. Steps of a segment are neighbours:
-  // the channels of a block, or one.
+  // the channels of a block, or one. The last segments may have fewer steps than the others.
   const float* a = nullptr;
   int64_t a_stride = 0;
   const int64_t* a_offsets = nullptr;
@@ -22,7 +22,7 @@ struct BlockTile {
   const float* b = nullptr;
   int64_t b_panel_stride = 0, b_step = 0;
   const int64_t* b_offsets = nullptr;
-  int64_t segments = 0, steps = 0;
+  int64_t segments = 0, steps = 0, last_segments = 0, last_steps = 0;
   // Results: column j of panel p at position i is c[p * c_panel_stride + i * 16 + j].
   float* c = nullptr;
   int64_t c_panel_stride = 0;

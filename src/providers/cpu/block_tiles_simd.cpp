@@ -100,12 +100,12 @@ HWY_ATTR void run_tile(const BlockTile& t) {
       add_step<Rows, kColumns>(t.a + t.a_offsets[s], a_stride, b, panel_stride, next, sums);
   } else {
 #pragma GCC unroll 1
-    for (int64_t s = 0; s < t.segments; ++s) {
+    for (int64_t s = 0; s < t.segments + t.last_segments; ++s) {
       const float* HWY_RESTRICT a = t.a + t.a_offsets[s];
       const float* HWY_RESTRICT b = t.b + t.b_offsets[s];
+      const float* const end = a + (s < t.segments ? t.steps : t.last_steps);
 #pragma GCC unroll 1
-      for (int64_t k = 0; k < t.steps; ++k, ++a, b += step)
-        add_step<Rows, kColumns>(a, a_stride, b, panel_stride, next, sums);
+      for (; a < end; ++a, b += step) add_step<Rows, kColumns>(a, a_stride, b, panel_stride, next, sums);
     }
   }
   end_sums(t, sums);

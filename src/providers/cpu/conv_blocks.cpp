@@ -25,6 +25,8 @@ constexpr int64_t kFewestBands = 8, kLeastWork = 1 << 20;
 
 // Plain inputs with more channels than this are copied to blocks.
 constexpr int64_t kFewChannels = 4;
+// Positions of a band of theirs: what its windows share is copied once, and little beside the results.
+constexpr int64_t kFewChannelsPositions = 448;
 
 // How the input of a band lies in memory: as it is, or copied.
 struct BandSource {
@@ -46,7 +48,8 @@ class BlockConv {
         blocks_(ceil_div(shape_.channels, lanes_)), panels_(ceil_div(shape_.outputs, kPanelWidth)),
         transposes_(from_plain && lanes_ > 1), copies_(transposes_ || reaches_outside(shape_)) {
     columns_ = ceil_div(shape_.out[2], ceil_div(shape_.out[2], kMostBandColumns));
-    rows_ = std::clamp<int64_t>(kBlockBandPositions / columns_, 1, shape_.out[1]);
+    rows_ =
+        std::clamp<int64_t>((lanes_ == 1 ? kFewChannelsPositions : kBlockBandPositions) / columns_, 1, shape_.out[1]);
     const int64_t row_copy = input_columns() * lanes_ * shape_.window[0].kernel;
     while (copies_ && rows_ > 1 && input_rows() * row_copy > kMostCopy) --rows_;
     rows_ = ceil_div(shape_.out[1], ceil_div(shape_.out[1], rows_));
@@ -277,14 +280,8 @@ class BlockConv {
     tile.b_offsets = part.weights.data();
     tile.segments = part.whole;
     tile.steps = lanes_;
-    tile.activation = part.rest > 0 ? nullptr : activation;
-    if (part.whole > 0 || part.rest == 0) run(tile);
-    if (part.rest == 0) return;
-    tile.accumulate = tile.accumulate || part.whole > 0;
-    tile.a_offsets += part.whole;
-    tile.b_offsets += part.whole;
-    tile.segments = part.rest;
-    tile.steps = part.rest_steps;
+    tile.last_segments = part.rest;
+    tile.last_steps = part.rest_steps;
     tile.activation = activation;
     run(tile);
   }
