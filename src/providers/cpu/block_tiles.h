@@ -33,6 +33,8 @@ struct BlockTile {
   const FusedActivation* activation = nullptr;
   // How far behind the weights of a step are those that will be read next, to be fetched into a cache meanwhile.
   int64_t next = 0;
+  // Results are too many for near caches: the memory of those that follow these is fetched meanwhile.
+  bool fetches_results = false;
 };
 
 using BlockTileFunction = void (*)(const BlockTile&);

@@ -65,6 +65,20 @@ HWY_INLINE void end_sums(const BlockTile& t, V (&sums)[Rows][Columns]) {
       hn::StoreU(sums[i][j], d, t.c + j / kVectors * t.c_panel_stride + i * 16 + j % kVectors * kLanes);
 }
 
+// The results of as many positions as these, after them, and what is added to those.
+template <int Rows, int Panels>
+HWY_INLINE void fetch_results(const BlockTile& t) {
+#pragma GCC unroll 16
+  for (int p = 0; p < Panels; ++p)
+#pragma GCC unroll 16
+    for (int i = Rows; i < 2 * Rows; ++i) __builtin_prefetch(t.c + p * t.c_panel_stride + i * 16, 1);
+  if (!t.addend) return;
+#pragma GCC unroll 16
+  for (int p = 0; p < Panels; ++p)
+#pragma GCC unroll 16
+    for (int i = Rows; i < 2 * Rows; ++i) __builtin_prefetch(t.addend + p * t.c_panel_stride + i * 16);
+}
+
 template <int Rows, int Columns>
 HWY_INLINE void add_step(const float* HWY_RESTRICT a, int64_t a_stride, const float* HWY_RESTRICT b,
                          int64_t panel_stride, int64_t next, V (&sums)[Rows][Columns]) {
@@ -90,6 +104,7 @@ HWY_ATTR void run_tile(const BlockTile& t) {
   constexpr int kColumns = Panels * kVectors;
   V sums[Rows][kColumns];
   begin_sums(t, sums);
+  if (t.fetches_results) fetch_results<Rows, Panels>(t);
   // A stride that is known here needs no registers for the places of positions.
   const int64_t a_stride = Kind == Segments::Neighbours ? 16 : t.a_stride, next = t.next;
   const int64_t panel_stride = t.b_panel_stride, step = t.b_step;
