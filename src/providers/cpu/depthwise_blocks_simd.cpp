@@ -18,8 +18,8 @@ namespace simd = tenon::simd::HWY_NAMESPACE;
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
-// Results at a time, at most: as many as hide the latency of their sums.
-constexpr int kColumns = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 8 : 6;
+// Results at a time, at most: registers hold so many sums. The more there are, the fewer inputs are loaded twice.
+constexpr int kColumns = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 14 : 8;
 
 template <int Columns>
 HWY_INLINE void begin(const DepthwiseRow& row, int64_t column, int64_t lane, V (&sums)[Columns]) {
@@ -27,10 +27,10 @@ HWY_INLINE void begin(const DepthwiseRow& row, int64_t column, int64_t lane, V (
   const V bias = row.bias ? hn::LoadU(d, row.bias + lane) : hn::Zero(d);
   if (row.addend) {
     const float* HWY_RESTRICT addend = row.addend + (column * 16 + lane);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < Columns; ++i) sums[i] = hn::Add(bias, hn::LoadU(d, addend + i * 16));
   } else {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < Columns; ++i) sums[i] = bias;
   }
 }
@@ -39,7 +39,7 @@ template <int Columns>
 HWY_INLINE void end(const DepthwiseRow& row, int64_t column, int64_t lane, V (&sums)[Columns]) {
   simd::activate(D(), row.activation, sums);
   float* HWY_RESTRICT y = row.y + (column * 16 + lane);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
   for (int i = 0; i < Columns; ++i) hn::StoreU(sums[i], D(), y + i * 16);
 }
 
@@ -83,7 +83,7 @@ HWY_ATTR void known_columns(const DepthwiseRow& row, int64_t column, int64_t lan
   const int64_t first = column * Stride - row.pad;
   Inside left[kEdge], right[kEdge];
   if constexpr (AtEdge)
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int i = 0; i < kEdge; ++i) {
       left[i] = inside(first + i >= 0 && first + i < row.input_columns);
       right[i] = inside(first + kInputs - kEdge + i < row.input_columns);
@@ -95,9 +95,9 @@ HWY_ATTR void known_columns(const DepthwiseRow& row, int64_t column, int64_t lan
     const float* HWY_RESTRICT x = here(row.inputs[r] + (first * 16 + lane));
     const float* HWY_RESTRICT w = here(row.weights[r] + lane);
     V weights[Kernel];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
     for (int t = 0; t < Kernel; ++t) weights[t] = hn::LoadU(d, w + t * 16);
-#pragma GCC unroll 32
+#pragma GCC unroll 64
     for (int i = 0; i < kInputs; ++i) {
       V input;
       if (AtEdge && i < kEdge)
@@ -106,7 +106,7 @@ HWY_ATTR void known_columns(const DepthwiseRow& row, int64_t column, int64_t lan
         input = load_inside(right[i - (kInputs - kEdge)], x + i * 16);
       else
         input = loaded(hn::LoadU(d, x + i * 16));
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int c = 0; c < Columns; ++c)
         if (i - c * Stride >= 0 && i - c * Stride < Kernel)
           sums[c] = hn::MulAdd(input, weights[i - c * Stride], sums[c]);
@@ -125,7 +125,7 @@ HWY_INLINE void any_columns(const DepthwiseRow& row, int64_t column, int64_t lan
     const float* x = row.inputs[r] + (column * row.stride - row.pad) * 16 + lane;
     for (int64_t t = first; t < last; ++t) {
       const V weight = hn::LoadU(d, row.weights[r] + t * 16 + lane);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int i = 0; i < Columns; ++i)
         sums[i] = hn::MulAdd(hn::LoadU(d, x + (i * row.stride + t * row.dilation) * 16), weight, sums[i]);
     }
