@@ -34,6 +34,13 @@ HWY_INLINE V at_most(V x, V greatest) {
 #endif
 }
 
+// The sum keeps its digits near -3, where those of x / 6 + 1 / 2 cancel.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V hard_swish(D d, V x) {
+  const V gate = at_most(at_least(hn::Add(x, hn::Set(d, 3.0f)), hn::Zero(d)), hn::Set(d, 6.0f));
+  return hn::Mul(hn::Mul(x, hn::Set(d, 1.0f / 6)), gate);
+}
+
 // Applies the activations of applied_in_registers() (finish.h); others, and null, leave sums as they are.
 template <class D, size_t Count>
 HWY_INLINE void activate(D d, const FusedActivation* activation, hn::Vec<D> (&sums)[Count]) {
@@ -47,9 +54,8 @@ HWY_INLINE void activate(D d, const FusedActivation* activation, hn::Vec<D> (&su
 #pragma GCC unroll 64
     for (auto& x : sums) x = at_most(at_least(x, least), greatest);
   } else if (activation->kind == ActivationKind::HardSwish) {
-    const auto sixth = hn::Set(d, 1.0f / 6), half = hn::Set(d, 0.5f), one = hn::Set(d, 1.0f);
 #pragma GCC unroll 64
-    for (auto& x : sums) x = hn::Mul(x, at_most(at_least(hn::MulAdd(x, sixth, half), zero), one));
+    for (auto& x : sums) x = hard_swish(d, x);
   }
 }
 

@@ -47,7 +47,7 @@ ACTIVATION(GeluTanh,
            hn::Mul(x, math::sigmoid(D(), hn::Mul(hn::Mul(number(1.5957691216f), x),
                                                  hn::MulAdd(hn::Mul(number(0.044715f), x), x, number(1.0f))))));
 ACTIVATION(Silu, hn::Mul(x, math::sigmoid(D(), hn::Mul(c.alpha, x))));
-ACTIVATION(HardSwish, hn::Mul(x, clip(hn::MulAdd(x, number(1.0f / 6), number(0.5f)), number(0.0f), number(1.0f))));
+ACTIVATION(HardSwish, math::hard_swish(D(), x));
 #undef ACTIVATION
 
 // Less than a vector; `each` is null or has a bias for each, and so is `addend`.

@@ -1,5 +1,6 @@
 // Convolutions of values in blocks, against plain ones.
 #include <cmath>
+#include <limits>
 
 #include "ops/packed.h"
 #include "unit/providers/blocks.h"
@@ -156,6 +157,28 @@ TEST(ConvBlocks, KeepsNotANumber) {
         for (size_t i = 0; i < elements.size(); ++i) EXPECT_EQ(std::isnan(y.as<float>()[i]), i % 81 == 0) << i;
       });
     }
+}
+
+// Sums that are exact: what is left is the activation alone.
+TEST(ConvBlocks, HardSwishIsExactWhereItIsSmall) {
+  std::vector<float> elements(16 * 81);
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = -3.0f + 1e-4f * static_cast<float>(i);
+  const Tensor x = Tensor::of<float>({1, 16, 9, 9}, elements);
+  PackedConvParams p{.conv = window({}, {}, {}, 16),
+                     .output_channels = 16,
+                     .layout = PackedLayout::Depthwise,
+                     .activation = {ActivationKind::HardSwish, 0, 0}};
+  p.conv.window.kernel_shape = {1, 1};
+  const Tensor packed = run_kernel("cpu/PackPanels", OpId::PackPanels, Params::of(PackPanelsParams{.layout = p.layout}),
+                                   {Tensor::of<float>({16, 1, 1, 1}, std::vector<float>(16, 1.0f))});
+  for_each_isa([&] {
+    const Tensor y =
+        run_in_blocks("cpu/PackedConv", OpId::PackedConv, Params::of(p), {x, packed}, {{true}}, "depthwise blocks");
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const double exact = elements[i] * (elements[i] + 3.0) / 6;
+      EXPECT_NEAR(y.as<float>()[i], exact, 4 * std::numeric_limits<float>::epsilon() * std::abs(exact)) << elements[i];
+    }
+  });
 }
 
 TEST(ConvBlocks, TakesTilesOfWinograd) {
