@@ -14,7 +14,7 @@ inline constexpr int kMostBlockPanels = 4;
 
 struct BlockTile {
   // Inputs: step k of segment s at position i is a[a_offsets[s] + i * a_stride + k]. Steps of a segment are neighbours:
-  // the channels of a block, or one.
+  // the channels of a block, or one. The last segments may have fewer steps than the others.
   const float* a = nullptr;
   int64_t a_stride = 0;
   const int64_t* a_offsets = nullptr;
@@ -22,7 +22,7 @@ struct BlockTile {
   const float* b = nullptr;
   int64_t b_panel_stride = 0, b_step = 0;
   const int64_t* b_offsets = nullptr;
-  int64_t segments = 0, steps = 0;
+  int64_t segments = 0, steps = 0, last_segments = 0, last_steps = 0;
   // Results: column j of panel p at position i is c[p * c_panel_stride + i * 16 + j].
   float* c = nullptr;
   int64_t c_panel_stride = 0;
@@ -33,12 +33,14 @@ struct BlockTile {
   const FusedActivation* activation = nullptr;
   // How far behind the weights of a step are those that will be read next, to be fetched into a cache meanwhile.
   int64_t next = 0;
+  // Results are too many for near caches: the memory of those that follow these is fetched meanwhile.
+  bool fetches_results = false;
 };
 
 using BlockTileFunction = void (*)(const BlockTile&);
 
-// Tiles of one instruction set. The functions apply None, Relu and Clip themselves and leave sums as they are for other
-// activations.
+// Tiles of one instruction set. The functions apply activations of applied_in_registers() and leave sums as they are
+// for others.
 struct BlockTileTable {
   int most_rows = 0;
   int most_panels[kMostBlockRows + 1] = {};                                       // by rows: as many as registers hold
@@ -48,10 +50,5 @@ struct BlockTileTable {
   Functions single_steps = {};  // where segments have one step, and their weights follow each other b_step apart
 };
 const BlockTileTable& block_tile_table(Isa isa);
-
-// Whether tiles apply the activation themselves.
-constexpr bool tiles_apply(ActivationKind kind) {
-  return kind == ActivationKind::None || kind == ActivationKind::Relu || kind == ActivationKind::Clip;
-}
 
 }  // namespace tenon

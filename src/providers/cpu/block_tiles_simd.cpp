@@ -4,12 +4,13 @@
 #define HWY_TARGET_INCLUDE "providers/cpu/block_tiles_simd.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
-#include <hwy/highway.h>
+#include "providers/cpu/activate_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon::block_tiles {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace simd = tenon::simd::HWY_NAMESPACE;
 
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
@@ -52,32 +53,30 @@ HWY_INLINE void begin_sums(const BlockTile& t, V (&sums)[Rows][Columns]) {
   }
 }
 
-// Comparisons with NaN are false, so that NaN stays.
 template <int Rows, int Columns>
 HWY_INLINE void end_sums(const BlockTile& t, V (&sums)[Rows][Columns]) {
   const D d;
-  const ActivationKind kind = t.activation ? t.activation->kind : ActivationKind::None;
-  if (kind == ActivationKind::Relu || kind == ActivationKind::Clip) {
-    const bool clips = kind == ActivationKind::Clip;
-    const V least = hn::Set(d, clips ? t.activation->alpha : 0.0f);
 #pragma GCC unroll 16
-    for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 16
-      for (int j = 0; j < Columns; ++j) sums[i][j] = hn::IfThenElse(hn::Lt(sums[i][j], least), least, sums[i][j]);
-    if (clips) {
-      const V greatest = hn::Set(d, t.activation->beta);
-#pragma GCC unroll 16
-      for (int i = 0; i < Rows; ++i)
-#pragma GCC unroll 16
-        for (int j = 0; j < Columns; ++j)
-          sums[i][j] = hn::IfThenElse(hn::Gt(sums[i][j], greatest), greatest, sums[i][j]);
-    }
-  }
+  for (int i = 0; i < Rows; ++i) simd::activate(d, t.activation, sums[i]);
 #pragma GCC unroll 16
   for (int j = 0; j < Columns; ++j)
 #pragma GCC unroll 16
     for (int i = 0; i < Rows; ++i)
       hn::StoreU(sums[i][j], d, t.c + j / kVectors * t.c_panel_stride + i * 16 + j % kVectors * kLanes);
+}
+
+// The results of as many positions as these, after them, and what is added to those.
+template <int Rows, int Panels>
+HWY_INLINE void fetch_results(const BlockTile& t) {
+#pragma GCC unroll 16
+  for (int p = 0; p < Panels; ++p)
+#pragma GCC unroll 16
+    for (int i = Rows; i < 2 * Rows; ++i) __builtin_prefetch(t.c + p * t.c_panel_stride + i * 16, 1);
+  if (!t.addend) return;
+#pragma GCC unroll 16
+  for (int p = 0; p < Panels; ++p)
+#pragma GCC unroll 16
+    for (int i = Rows; i < 2 * Rows; ++i) __builtin_prefetch(t.addend + p * t.c_panel_stride + i * 16);
 }
 
 template <int Rows, int Columns>
@@ -105,6 +104,7 @@ HWY_ATTR void run_tile(const BlockTile& t) {
   constexpr int kColumns = Panels * kVectors;
   V sums[Rows][kColumns];
   begin_sums(t, sums);
+  if (t.fetches_results) fetch_results<Rows, Panels>(t);
   // A stride that is known here needs no registers for the places of positions.
   const int64_t a_stride = Kind == Segments::Neighbours ? 16 : t.a_stride, next = t.next;
   const int64_t panel_stride = t.b_panel_stride, step = t.b_step;
@@ -115,12 +115,12 @@ HWY_ATTR void run_tile(const BlockTile& t) {
       add_step<Rows, kColumns>(t.a + t.a_offsets[s], a_stride, b, panel_stride, next, sums);
   } else {
 #pragma GCC unroll 1
-    for (int64_t s = 0; s < t.segments; ++s) {
+    for (int64_t s = 0; s < t.segments + t.last_segments; ++s) {
       const float* HWY_RESTRICT a = t.a + t.a_offsets[s];
       const float* HWY_RESTRICT b = t.b + t.b_offsets[s];
+      const float* const end = a + (s < t.segments ? t.steps : t.last_steps);
 #pragma GCC unroll 1
-      for (int64_t k = 0; k < t.steps; ++k, ++a, b += step)
-        add_step<Rows, kColumns>(a, a_stride, b, panel_stride, next, sums);
+      for (; a < end; ++a, b += step) add_step<Rows, kColumns>(a, a_stride, b, panel_stride, next, sums);
     }
   }
   end_sums(t, sums);

@@ -23,8 +23,13 @@ constexpr double kMostRowCopy = 256 * 1024;
 // Output channels are shared out as well when there are fewer bands than this, but not in parts that do less work.
 constexpr int64_t kFewestBands = 8, kLeastWork = 1 << 20;
 
+// Results that caches near a core may hold.
+constexpr int64_t kNearResults = 1 << 18;
+
 // Plain inputs with more channels than this are copied to blocks.
 constexpr int64_t kFewChannels = 4;
+// Positions of a band of theirs: what its windows share is copied once, and little beside the results.
+constexpr int64_t kFewChannelsPositions = 448;
 
 // How the input of a band lies in memory: as it is, or copied.
 struct BandSource {
@@ -44,9 +49,11 @@ class BlockConv {
       : shape_(as_rows(shape)), activation_(activation), table_(block_tile_table(isa)), finish_(finish_function(isa)),
         to_block_(pack_kernels(isa).transpose), lanes_(from_plain && shape_.channels <= kFewChannels ? 1 : kPanelWidth),
         blocks_(ceil_div(shape_.channels, lanes_)), panels_(ceil_div(shape_.outputs, kPanelWidth)),
-        transposes_(from_plain && lanes_ > 1), copies_(transposes_ || reaches_outside(shape_)) {
+        transposes_(from_plain && lanes_ > 1), copies_(transposes_ || reaches_outside(shape_)),
+        is_far_(shape_.batch * panels_ * shape_.out_plane() * kPanelWidth > kNearResults) {
     columns_ = ceil_div(shape_.out[2], ceil_div(shape_.out[2], kMostBandColumns));
-    rows_ = std::clamp<int64_t>(kBlockBandPositions / columns_, 1, shape_.out[1]);
+    rows_ =
+        std::clamp<int64_t>((lanes_ == 1 ? kFewChannelsPositions : kBlockBandPositions) / columns_, 1, shape_.out[1]);
     const int64_t row_copy = input_columns() * lanes_ * shape_.window[0].kernel;
     while (copies_ && rows_ > 1 && input_rows() * row_copy > kMostCopy) --rows_;
     rows_ = ceil_div(shape_.out[1], ceil_div(shape_.out[1], rows_));
@@ -237,7 +244,8 @@ class BlockConv {
                      .b_panel_stride = panel_size,
                      .b_step = lanes_ > 1 ? shape_.taps * kPanelWidth : kPanelWidth,
                      .c_panel_stride = out_plane,
-                     .bias = bias ? bias + (first - chunk.first_panel) * kPanelWidth : nullptr};
+                     .bias = bias ? bias + (first - chunk.first_panel) * kPanelWidth : nullptr,
+                     .fetches_results = is_first && is_far_};
       // After the last panels those of the next part of the depth, or of the next chunk.
       const int64_t next = g + 1 < groups || is_last ? count * panel_size
                                                      : part.blocks * lanes_ * shape_.taps * kPanelWidth -
@@ -256,7 +264,7 @@ class BlockConv {
           run_tile(tile, part, functions_of(tile.a_stride)[end - begin][count], is_first,
                    is_last ? &tensors.activation : nullptr);
         }
-        if (is_last && !tiles_apply(tensors.activation.kind))
+        if (is_last && !applied_in_registers(tensors.activation.kind))
           for (int64_t p = 0; p < count; ++p) {
             float* y = tensors.y + row_offset + p * out_plane;
             finish_(y, y, chunk.columns * kPanelWidth, {.bias = nullptr, .activation = tensors.activation});
@@ -277,14 +285,8 @@ class BlockConv {
     tile.b_offsets = part.weights.data();
     tile.segments = part.whole;
     tile.steps = lanes_;
-    tile.activation = part.rest > 0 ? nullptr : activation;
-    if (part.whole > 0 || part.rest == 0) run(tile);
-    if (part.rest == 0) return;
-    tile.accumulate = tile.accumulate || part.whole > 0;
-    tile.a_offsets += part.whole;
-    tile.b_offsets += part.whole;
-    tile.segments = part.rest;
-    tile.steps = part.rest_steps;
+    tile.last_segments = part.rest;
+    tile.last_steps = part.rest_steps;
     tile.activation = activation;
     run(tile);
   }
@@ -296,6 +298,7 @@ class BlockConv {
   bool (*const to_block_)(const float* const* rows, int64_t depth, const float* scale, bool streaming, float* to);
   const int64_t lanes_, blocks_, panels_;  // neighbouring channels of a position, blocks of so many, output panels
   const bool transposes_, copies_;
+  const bool is_far_;  // its results are too many to be near when they are written
   int64_t columns_ = 1, rows_ = 1, column_bands_ = 1, row_bands_ = 1;
   int64_t panel_block_ = 1, parts_ = 1;
   BandSource source_;

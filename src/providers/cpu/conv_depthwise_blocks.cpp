@@ -11,72 +11,69 @@ namespace tenon {
 namespace {
 
 // Multiplications that make a chunk worth sending to another thread.
-constexpr int64_t kDepthwiseWork = 1 << 17;
+constexpr int64_t kDepthwiseWork = 1 << 18;
 
 class DepthwiseBlocks {
  public:
   DepthwiseBlocks(const ConvShape& shape, const FusedActivation& activation, Isa isa)
       : shape_(shape), activation_(activation), run_(depthwise_row_function(isa)), finish_(finish_function(isa)),
-        blocks_(ceil_div(shape.groups, kPanelWidth)) {
+        blocks_(ceil_div(shape.groups, kPanelWidth)), lines_(shape_.batch * blocks_ * shape_.out[0] * shape_.out[1]) {
     const int64_t work = std::max<int64_t>(1, shape_.out[2] * shape_.taps * kPanelWidth);
-    rows_per_chunk_ = std::clamp<int64_t>(kDepthwiseWork / work, 1, shape_.out[1]);
-    rows_per_chunk_ = ceil_div(shape_.out[1], ceil_div(shape_.out[1], rows_per_chunk_));
-    row_parts_ = ceil_div(shape_.out[1], rows_per_chunk_);
+    lines_per_chunk_ = std::max<int64_t>(1, kDepthwiseWork / work);
   }
 
-  int64_t chunks() const { return shape_.batch * blocks_ * shape_.out[0] * row_parts_; }
+  int64_t chunks() const { return ceil_div(lines_, lines_per_chunk_); }
   const FusedActivation& activation() const { return activation_; }
 
-  void run(int64_t index, const ConvTensors& tensors) const {
-    const int64_t first = index % row_parts_ * rows_per_chunk_;
-    const int64_t last = std::min(shape_.out[1], first + rows_per_chunk_);
-    const int64_t slice = index / row_parts_ % shape_.out[0], plane = index / row_parts_ / shape_.out[0];
-    const int64_t channel = plane % blocks_ * kPanelWidth;
-    float bias[kPanelWidth] = {};
-    if (tensors.bias) std::copy_n(tensors.bias + channel, std::min(kPanelWidth, shape_.groups - channel), bias);
-    const float* weights = tensors.packed + channel * shape_.taps;
-    const WindowAxis& x = shape_.window[2];
-    DepthwiseRow row;
-    row.kernel = x.kernel;
-    row.stride = x.stride;
-    row.dilation = x.dilation;
-    row.pad = x.pad_begin;
-    row.input_columns = shape_.in[2];
-    row.columns = shape_.out[2];
-    row.bias = bias;
-    for (int64_t line = first; line < last; ++line) {
-      find_rows(tensors.x + plane * shape_.in_plane() * kPanelWidth, weights, slice, line, row);
-      const int64_t place = ((plane * shape_.out[0] + slice) * shape_.out[1] + line) * shape_.out[2] * kPanelWidth;
-      row.y = tensors.y + place;
-      row.addend = tensors.addend_at(row.y);
-      run_(row);
-      if (tensors.activation.kind != ActivationKind::None)
-        finish_(row.y, row.y, shape_.out[2] * kPanelWidth, {.activation = tensors.activation});
+  void run(int64_t chunk, const ConvTensors& tensors) const {
+    const int64_t last = std::min(lines_, (chunk + 1) * lines_per_chunk_);
+    for (int64_t line = chunk * lines_per_chunk_; line < last;) {
+      const int64_t slice = line / shape_.out[1], end = std::min(last, (slice + 1) * shape_.out[1]);
+      run_lines(slice, line, end, tensors);
+      line = end;
     }
   }
 
  private:
-  // The rows of the window that lie inside the input.
-  void find_rows(const float* x, const float* weights, int64_t slice, int64_t line, DepthwiseRow& row) const {
-    const WindowAxis &z = shape_.window[0], &y = shape_.window[1];
-    const auto [z_first, z_last] = z.taps_inside(slice, shape_.in[0]);
-    const auto [y_first, y_last] = y.taps_inside(line, shape_.in[1]);
-    row.rows = 0;
-    for (int64_t i = z_first; i < z_last; ++i)
-      for (int64_t j = y_first; j < y_last; ++j) {
-        const int64_t at = slice * z.stride + i * z.dilation - z.pad_begin;
-        const int64_t from = line * y.stride + j * y.dilation - y.pad_begin;
-        row.inputs[row.rows] = x + (at * shape_.in[1] + from) * shape_.in[2] * kPanelWidth;
-        row.weights[row.rows++] = weights + (i * y.kernel + j) * shape_.window[2].kernel * kPanelWidth;
-      }
+  // Lines of one slice of one block. Slices and lines are counted through all images and blocks.
+  void run_lines(int64_t slice, int64_t first, int64_t last, const ConvTensors& tensors) const {
+    const int64_t plane = slice / shape_.out[0], channel = plane % blocks_ * kPanelWidth;
+    const int64_t input_row = shape_.in[2] * kPanelWidth, output_row = shape_.out[2] * kPanelWidth;
+    float bias[kPanelWidth] = {};
+    if (tensors.bias) std::copy_n(tensors.bias + channel, std::min(kPanelWidth, shape_.groups - channel), bias);
+    const float* x = tensors.x + plane * shape_.in_plane() * kPanelWidth;
+    const float* weights = tensors.packed + channel * shape_.taps;
+    const WindowAxis& window = shape_.window[2];
+    DepthwiseRow row;
+    row.kernel = window.kernel;
+    row.stride = window.stride;
+    row.dilation = window.dilation;
+    row.pad = window.pad_begin;
+    row.input_columns = shape_.in[2];
+    row.columns = shape_.out[2];
+    row.bias = bias;
+    row.activation = &tensors.activation;
+    for (int64_t line = first; line < last; ++line) {
+      row.rows = 0;
+      for_each_row_inside(shape_.window, shape_.in, slice % shape_.out[0], line - slice * shape_.out[1],
+                          [&](int64_t tap_row, int64_t from) {
+                            row.inputs[row.rows] = x + from * input_row;
+                            row.weights[row.rows++] = weights + tap_row * window.kernel * kPanelWidth;
+                          });
+      row.y = tensors.y + line * output_row;
+      row.addend = tensors.addend_at(row.y);
+      run_(row);
+      if (!applied_in_registers(tensors.activation.kind))
+        finish_(row.y, row.y, output_row, {.activation = tensors.activation});
+    }
   }
 
   const ConvShape shape_;
   const FusedActivation activation_;
   const DepthwiseRowFunction run_;
   const FinishFunction finish_;
-  const int64_t blocks_;
-  int64_t rows_per_chunk_ = 1, row_parts_ = 1;
+  const int64_t blocks_, lines_;
+  int64_t lines_per_chunk_ = 1;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "ops/fused_activation.h"
 #include "providers/cpu/window_row.h"
 #include "providers/provider.h"
 
@@ -11,9 +12,11 @@ struct DepthwiseRow : WindowRow {
   const float* weights[kMostWindowRows];
   const float* bias = nullptr;    // 16, or null
   const float* addend = nullptr;  // as y, or null
+  // Applied if applied_in_registers() says so.
+  const FusedActivation* activation = nullptr;
 };
 
-// y = bias + addend + sum of products.
+// y = activation(bias + addend + sum of products).
 using DepthwiseRowFunction = void (*)(const DepthwiseRow&);
 DepthwiseRowFunction depthwise_row_function(Isa isa);
 

@@ -1,54 +1,112 @@
+#include <array>
+#include <utility>
+
 #include "providers/cpu/depthwise_blocks.h"
 #include "providers/cpu/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "providers/cpu/depthwise_blocks_simd.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
-#include <hwy/highway.h>
+#include "providers/cpu/activate_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon::depthwise_blocks {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
+namespace simd = tenon::simd::HWY_NAMESPACE;
 
 using D = hn::CappedTag<float, 16>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
-// Results at a time: as many as hide the latency of their sums.
-constexpr int kColumns = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 8 : 6;
+// Results at a time, at most: registers hold so many sums. The more there are, the fewer inputs are loaded twice.
+constexpr int kColumns = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 14 : 8;
 
 template <int Columns>
 HWY_INLINE void begin(const DepthwiseRow& row, int64_t column, int64_t lane, V (&sums)[Columns]) {
   const D d;
   const V bias = row.bias ? hn::LoadU(d, row.bias + lane) : hn::Zero(d);
-#pragma GCC unroll 8
-  for (int i = 0; i < Columns; ++i)
-    sums[i] = row.addend ? hn::Add(bias, hn::LoadU(d, row.addend + (column + i) * 16 + lane)) : bias;
+  if (row.addend) {
+    const float* HWY_RESTRICT addend = row.addend + (column * 16 + lane);
+#pragma GCC unroll 16
+    for (int i = 0; i < Columns; ++i) sums[i] = hn::Add(bias, hn::LoadU(d, addend + i * 16));
+  } else {
+#pragma GCC unroll 16
+    for (int i = 0; i < Columns; ++i) sums[i] = bias;
+  }
 }
 
 template <int Columns>
 HWY_INLINE void end(const DepthwiseRow& row, int64_t column, int64_t lane, V (&sums)[Columns]) {
-#pragma GCC unroll 8
-  for (int i = 0; i < Columns; ++i) hn::StoreU(sums[i], D(), row.y + (column + i) * 16 + lane);
+  simd::activate(D(), row.activation, sums);
+  float* HWY_RESTRICT y = row.y + (column * 16 + lane);
+#pragma GCC unroll 16
+  for (int i = 0; i < Columns; ++i) hn::StoreU(sums[i], D(), y + i * 16);
 }
 
-// Neighbouring results whose windows lie inside, with a kernel and a stride that are known here: each input is loaded
-// once for all results that read it.
-template <int Columns, int Kernel, int Stride>
-HWY_INLINE void known_columns(const DepthwiseRow& row, int64_t column, int64_t lane) {
+// The pointer itself. Compilers would compute the offset of every input before the loop over rows, and run out of
+// registers, if they knew that these are the same in all rows.
+HWY_INLINE const float* here(const float* p) {
+#if HWY_COMPILER_GCC || HWY_COMPILER_CLANG
+  asm("" : "+r"(p));
+#endif
+  return p;
+}
+
+// The vector itself, in a register: compilers would load inputs again for each result that reads them.
+HWY_INLINE V loaded(V v) {
+#if HWY_TARGET == HWY_AVX3
+  asm("" : "+v"(v.raw));
+#elif HWY_TARGET == HWY_AVX2
+  asm("" : "+x"(v.raw));
+#endif
+  return v;
+}
+
+// Inputs of a tile that may lie outside, by their places: the first and the last ones.
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+// Masked lanes are not touched in memory.
+using Inside = hn::Mask<D>;
+HWY_INLINE Inside inside(bool is) { return hn::FirstN(D(), is ? kLanes : 0); }
+HWY_INLINE V load_inside(Inside is, const float* x) { return hn::MaskedLoad(is, D(), x); }
+#else
+using Inside = bool;
+HWY_INLINE Inside inside(bool is) { return is; }
+HWY_INLINE V load_inside(Inside is, const float* x) { return is ? hn::LoadU(D(), x) : hn::Zero(D()); }
+#endif
+
+// Neighbouring results with a kernel and a stride that are known here: each input is loaded once for all results that
+// read it. At an edge, fewer than Kernel inputs are missing on either side, and count as zero.
+template <int Columns, int Kernel, int Stride, bool AtEdge>
+HWY_ATTR void known_columns(const DepthwiseRow& row, int64_t column, int64_t lane) {
+  constexpr int kInputs = (Columns - 1) * Stride + Kernel, kEdge = Kernel - 1;
   const D d;
+  const int64_t first = column * Stride - row.pad;
+  Inside left[kEdge], right[kEdge];
+  if constexpr (AtEdge)
+#pragma GCC unroll 16
+    for (int i = 0; i < kEdge; ++i) {
+      left[i] = inside(first + i >= 0 && first + i < row.input_columns);
+      right[i] = inside(first + kInputs - kEdge + i < row.input_columns);
+    }
   V sums[Columns];
   begin(row, column, lane, sums);
 #pragma GCC unroll 1
   for (int64_t r = 0; r < row.rows; ++r) {
-    const float* x = row.inputs[r] + (column * Stride - row.pad) * 16 + lane;
+    const float* HWY_RESTRICT x = here(row.inputs[r] + (first * 16 + lane));
+    const float* HWY_RESTRICT w = here(row.weights[r] + lane);
     V weights[Kernel];
-#pragma GCC unroll 8
-    for (int t = 0; t < Kernel; ++t) weights[t] = hn::LoadU(d, row.weights[r] + t * 16 + lane);
-#pragma GCC unroll 32
-    for (int i = 0; i < (Columns - 1) * Stride + Kernel; ++i) {
-      const V input = hn::LoadU(d, x + i * 16);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
+    for (int t = 0; t < Kernel; ++t) weights[t] = hn::LoadU(d, w + t * 16);
+#pragma GCC unroll 64
+    for (int i = 0; i < kInputs; ++i) {
+      V input;
+      if (AtEdge && i < kEdge)
+        input = load_inside(left[i], x + i * 16);
+      else if (AtEdge && i >= kInputs - kEdge)
+        input = load_inside(right[i - (kInputs - kEdge)], x + i * 16);
+      else
+        input = loaded(hn::LoadU(d, x + i * 16));
+#pragma GCC unroll 16
       for (int c = 0; c < Columns; ++c)
         if (i - c * Stride >= 0 && i - c * Stride < Kernel)
           sums[c] = hn::MulAdd(input, weights[i - c * Stride], sums[c]);
@@ -67,7 +125,7 @@ HWY_INLINE void any_columns(const DepthwiseRow& row, int64_t column, int64_t lan
     const float* x = row.inputs[r] + (column * row.stride - row.pad) * 16 + lane;
     for (int64_t t = first; t < last; ++t) {
       const V weight = hn::LoadU(d, row.weights[r] + t * 16 + lane);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int i = 0; i < Columns; ++i)
         sums[i] = hn::MulAdd(hn::LoadU(d, x + (i * row.stride + t * row.dilation) * 16), weight, sums[i]);
     }
@@ -75,14 +133,34 @@ HWY_INLINE void any_columns(const DepthwiseRow& row, int64_t column, int64_t lan
   end(row, column, lane, sums);
 }
 
+using Columns = void (*)(const DepthwiseRow&, int64_t column, int64_t lane);
+
+// By the number of columns.
+template <int Kernel, int Stride, bool AtEdge, int... Numbers>
+constexpr std::array<Columns, kColumns + 1> columns_functions(std::integer_sequence<int, Numbers...>) {
+  return {nullptr, known_columns<Numbers + 1, Kernel, Stride, AtEdge>...};
+}
+
+// Parts of about the same length: short ones do not hide the latency of their sums.
 template <int Kernel, int Stride>
-HWY_ATTR void known_run(const DepthwiseRow& row, int64_t from, int64_t to) {
+HWY_ATTR bool known_run(const DepthwiseRow& row) {
+  if (row.dilation != 1 || row.kernel != Kernel || row.stride != Stride) return false;
+  if (row.pad >= Kernel || (row.columns - 1) * Stride - row.pad >= row.input_columns) return false;
+  constexpr auto kNumbers = std::make_integer_sequence<int, kColumns>();
+  static constexpr auto kInside = columns_functions<Kernel, Stride, false>(kNumbers);
+  static constexpr auto kAtEdge = columns_functions<Kernel, Stride, true>(kNumbers);
+  const int64_t parts = (row.columns + kColumns - 1) / kColumns;
+  const int64_t length = row.columns / parts, longer = row.columns % parts;
   for (int64_t lane = 0; lane < 16; lane += kLanes) {
-    int64_t column = from;
-    for (; column + kColumns <= to; column += kColumns) known_columns<kColumns, Kernel, Stride>(row, column, lane);
-    for (; column + 2 <= to; column += 2) known_columns<2, Kernel, Stride>(row, column, lane);
-    for (; column < to; ++column) known_columns<1, Kernel, Stride>(row, column, lane);
+    int64_t column = 0;
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t count = length + (part < longer ? 1 : 0);
+      const int64_t first = column * Stride - row.pad, last = first + (count - 1) * Stride + Kernel;
+      (first < 0 || last > row.input_columns ? kAtEdge : kInside)[count](row, column, lane);
+      column += count;
+    }
   }
+  return true;
 }
 
 HWY_ATTR void any_run(const DepthwiseRow& row, int64_t from, int64_t to) {
@@ -102,18 +180,10 @@ HWY_ATTR void edge(const DepthwiseRow& row, int64_t from, int64_t to) {
 }
 
 HWY_ATTR void run(const DepthwiseRow& row) {
+  if (known_run<3, 1>(row) || known_run<3, 2>(row) || known_run<5, 1>(row) || known_run<5, 2>(row)) return;
   const auto [from, to] = row.columns_inside();
   edge(row, 0, from);
-  if (row.dilation == 1 && row.kernel == 3 && row.stride == 1)
-    known_run<3, 1>(row, from, to);
-  else if (row.dilation == 1 && row.kernel == 3 && row.stride == 2)
-    known_run<3, 2>(row, from, to);
-  else if (row.dilation == 1 && row.kernel == 5 && row.stride == 1)
-    known_run<5, 1>(row, from, to);
-  else if (row.dilation == 1 && row.kernel == 5 && row.stride == 2)
-    known_run<5, 2>(row, from, to);
-  else
-    any_run(row, from, to);
+  any_run(row, from, to);
   edge(row, to, row.columns);
 }
 

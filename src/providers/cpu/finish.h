@@ -19,4 +19,10 @@ struct Finish {
 using FinishFunction = void (*)(const float* in, float* out, int64_t count, const Finish& finish);
 FinishFunction finish_function(Isa isa);
 
+// Whether kernels apply the activation to sums in registers (activate_simd.h), before they store them.
+constexpr bool applied_in_registers(ActivationKind kind) {
+  return kind == ActivationKind::None || kind == ActivationKind::Relu || kind == ActivationKind::Clip ||
+         kind == ActivationKind::HardSwish;
+}
+
 }  // namespace tenon

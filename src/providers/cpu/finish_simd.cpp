@@ -6,6 +6,7 @@
 #define HWY_TARGET_INCLUDE "providers/cpu/finish_simd.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
+#include "providers/cpu/activate_simd.h"
 #include "providers/cpu/simd_math.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -25,18 +26,14 @@ struct Constants {
 };
 
 HWY_INLINE V number(float x) { return hn::Set(D(), x); }
-// Comparisons with NaN are false, so that NaN stays.
-HWY_INLINE V clip(V x, V least, V greatest) {
-  x = hn::IfThenElse(hn::Lt(x, least), least, x);
-  return hn::IfThenElse(hn::Gt(x, greatest), greatest, x);
-}
+HWY_INLINE V clip(V x, V least, V greatest) { return math::at_most(math::at_least(x, least), greatest); }
 
 #define ACTIVATION(name, expression)                                                           \
   struct name {                                                                                \
     static HWY_INLINE V apply([[maybe_unused]] const Constants& c, V x) { return expression; } \
   }
 ACTIVATION(None, x);
-ACTIVATION(Relu, hn::IfThenZeroElse(hn::Lt(x, hn::Zero(D())), x));
+ACTIVATION(Relu, math::at_least(x, hn::Zero(D())));
 ACTIVATION(Clip, clip(x, c.alpha, c.beta));
 ACTIVATION(LeakyRelu, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(c.alpha, x), x));
 ACTIVATION(Elu, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(c.alpha, math::exp_minus_one_below_zero(D(), x)), x));
@@ -50,7 +47,7 @@ ACTIVATION(GeluTanh,
            hn::Mul(x, math::sigmoid(D(), hn::Mul(hn::Mul(number(1.5957691216f), x),
                                                  hn::MulAdd(hn::Mul(number(0.044715f), x), x, number(1.0f))))));
 ACTIVATION(Silu, hn::Mul(x, math::sigmoid(D(), hn::Mul(c.alpha, x))));
-ACTIVATION(HardSwish, hn::Mul(x, clip(hn::MulAdd(x, number(1.0f / 6), number(0.5f)), number(0.0f), number(1.0f))));
+ACTIVATION(HardSwish, math::hard_swish(D(), x));
 #undef ACTIVATION
 
 // Less than a vector; `each` is null or has a bias for each, and so is `addend`.

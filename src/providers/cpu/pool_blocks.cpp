@@ -64,16 +64,9 @@ class BlockPool {
   }
 
   void find_rows(const float* x, int64_t z, int64_t line, PoolRow& row) const {
-    const WindowAxis &depth = shape_.window[0], &height = shape_.window[1];
-    const auto [z_first, z_last] = depth.taps_inside(z, shape_.in[0]);
-    const auto [y_first, y_last] = height.taps_inside(line, shape_.in[1]);
     row.rows = 0;
-    for (int64_t i = z_first; i < z_last; ++i)
-      for (int64_t j = y_first; j < y_last; ++j) {
-        const int64_t at = z * depth.stride + i * depth.dilation - depth.pad_begin;
-        const int64_t from = line * height.stride + j * height.dilation - height.pad_begin;
-        row.inputs[row.rows++] = x + (at * shape_.in[1] + from) * shape_.in[2] * kLanes;
-      }
+    for_each_row_inside(shape_.window, shape_.in, z, line,
+                        [&](int64_t, int64_t from) { row.inputs[row.rows++] = x + from * shape_.in[2] * kLanes; });
   }
 
   const PoolShape shape_;

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
+
+#include "ops/window.h"
 
 namespace tenon {
 
@@ -32,5 +35,22 @@ struct WindowRow {
     return {first, std::clamp<int64_t>(room <= 0 ? 0 : (room + dilation - 1) / dilation, first, kernel)};
   }
 };
+
+// Calls f(row of the window, row of the input) for the rows of a window that lie inside an input of these extents, at
+// a line of a slice of the output. Rows are counted through all slices.
+template <class F>
+void for_each_row_inside(const std::array<WindowAxis, 3>& window, const std::array<int64_t, 3>& in, int64_t slice,
+                         int64_t line, F&& f) {
+  const WindowAxis &z = window[0], &y = window[1];
+  const int64_t z_begin = slice * z.stride - z.pad_begin, y_begin = line * y.stride - y.pad_begin;
+  for (int64_t i = 0; i < z.kernel; ++i) {
+    const int64_t at = z_begin + i * z.dilation;
+    if (at < 0 || at >= in[0]) continue;
+    for (int64_t j = 0; j < y.kernel; ++j) {
+      const int64_t from = y_begin + j * y.dilation;
+      if (from >= 0 && from < in[1]) f(i * y.kernel + j, at * in[1] + from);
+    }
+  }
+}
 
 }  // namespace tenon

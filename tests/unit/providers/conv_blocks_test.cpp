@@ -1,4 +1,7 @@
 // Convolutions of values in blocks, against plain ones.
+#include <cmath>
+#include <limits>
+
 #include "ops/packed.h"
 #include "unit/providers/blocks.h"
 
@@ -121,6 +124,61 @@ TEST(ConvBlocks, TakesDepthwiseConvolutions) {
   check({{1, 5, 20, 31}, {5, 1, 3, 3}, window({3, 2}, {0, 3, 2, 1}, {2, 3}, 5)});
   check({{1, 3, 500}, {3, 1, 9}, window({4}, {3, 5}, {}, 3)});
   check({{1, 4, 5, 6, 7}, {4, 1, 3, 3, 3}, window({1, 2, 1}, {1, 1, 1, 1, 1, 1}, {2, 1, 1}, 4)});
+}
+
+TEST(ConvBlocks, TakesDepthwiseWindowsThatReachOutside) {
+  for (const int64_t kernel : {3, 5})
+    for (const int64_t stride : {1, 2})
+      for (const auto& [left, right] : {std::array<int64_t, 2>{0, 0}, {0, 2}, {2, 0}, {4, 1}, {1, 4}, {6, 7}})
+        for (const int64_t width : {1, 4, 5, 8, 9, 18, 31}) {
+          SCOPED_TRACE(testing::Message()
+                       << kernel << " by " << stride << " over " << left << " + " << width << " + " << right);
+          if (left + width + right < kernel) continue;
+          check({{1, 17, 6, width}, {17, 1, 3, kernel}, window({1, stride}, {1, left, 1, right}, {}, 17)});
+          if (testing::Test::HasFatalFailure()) return;
+        }
+}
+
+TEST(ConvBlocks, KeepsNotANumber) {
+  std::vector<float> elements(16 * 81, 1.0f);
+  for (size_t i = 0; i < elements.size(); i += 81) elements[i] = std::nanf("");
+  const Tensor x = Tensor::of<float>({1, 16, 9, 9}, elements);
+  for (const ActivationKind kind : {ActivationKind::Relu, ActivationKind::Clip, ActivationKind::HardSwish})
+    for (const int64_t group : {1, 16}) {
+      PackedConvParams p{.conv = window({}, {}, {}, group), .output_channels = 16, .activation = {kind, -0.25f, 0.5f}};
+      p.conv.window.kernel_shape = {1, 1};
+      if (group > 1) p.layout = PackedLayout::Depthwise;
+      const Tensor packed =
+          run_kernel("cpu/PackPanels", OpId::PackPanels, Params::of(PackPanelsParams{.layout = p.layout}),
+                     {noise({16, 16 / group, 1, 1}, 2)});
+      for_each_isa([&] {
+        const Tensor y = run_in_blocks("cpu/PackedConv", OpId::PackedConv, Params::of(p), {x, packed}, {{true}},
+                                       group > 1 ? "depthwise blocks" : "blocks");
+        for (size_t i = 0; i < elements.size(); ++i) EXPECT_EQ(std::isnan(y.as<float>()[i]), i % 81 == 0) << i;
+      });
+    }
+}
+
+// Sums that are exact: what is left is the activation alone.
+TEST(ConvBlocks, HardSwishIsExactWhereItIsSmall) {
+  std::vector<float> elements(16 * 81);
+  for (size_t i = 0; i < elements.size(); ++i) elements[i] = -3.0f + 1e-4f * static_cast<float>(i);
+  const Tensor x = Tensor::of<float>({1, 16, 9, 9}, elements);
+  PackedConvParams p{.conv = window({}, {}, {}, 16),
+                     .output_channels = 16,
+                     .layout = PackedLayout::Depthwise,
+                     .activation = {ActivationKind::HardSwish, 0, 0}};
+  p.conv.window.kernel_shape = {1, 1};
+  const Tensor packed = run_kernel("cpu/PackPanels", OpId::PackPanels, Params::of(PackPanelsParams{.layout = p.layout}),
+                                   {Tensor::of<float>({16, 1, 1, 1}, std::vector<float>(16, 1.0f))});
+  for_each_isa([&] {
+    const Tensor y =
+        run_in_blocks("cpu/PackedConv", OpId::PackedConv, Params::of(p), {x, packed}, {{true}}, "depthwise blocks");
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const double exact = elements[i] * (elements[i] + 3.0) / 6;
+      EXPECT_NEAR(y.as<float>()[i], exact, 4 * std::numeric_limits<float>::epsilon() * std::abs(exact)) << elements[i];
+    }
+  });
 }
 
 TEST(ConvBlocks, TakesTilesOfWinograd) {

@@ -34,6 +34,7 @@ Rule claim_gemm(bool exact = false);
 Rule claim_convolution(bool exact = false);
 Rule claim_transposed_convolution(bool exact = false);
 Rule claim_recurrent();
+Rule join_hard_swish();
 Rule merge_products();
 Rule claim_pointwise();
 Rule fuse_pointwise();

@@ -47,7 +47,8 @@ const std::vector<std::vector<Rule>>& claimers(bool exact) {
 // stays one.
 Status join_parts(Graph& graph, ChangeLog& log) {
   static const std::vector<Rule> rules = {fuse_gelu(),           fuse_gelu_tanh(),           fuse_quick_gelu(),
-                                          fuse_layer_norm(true), fuse_layer_norm_bias(true), fuse_rms_norm()};
+                                          fuse_layer_norm(true), fuse_layer_norm_bias(true), fuse_rms_norm(),
+                                          join_hard_swish()};
   graph.constants->may_ask_weights = false;
   Status status = rewrite(graph, rules, log);
   graph.constants->may_ask_weights = true;
