@@ -36,9 +36,7 @@ class Bias {
     }
     if (!c.has(6)) return b;
     b.valid_keys_ = c.in(6).as<int64_t>();
-    for (size_t i = 0; i < b.valid_keys_.size(); ++i)
-      if (b.valid_keys_[i] < 0 || b.valid_keys_[i] > e.total)
-        return invalid_argument("nonpad_kv_seqlen[{}] is {}, but there are {} keys", i, b.valid_keys_[i], e.total);
+    TN_RETURN_IF_ERROR(check_valid_keys(b.valid_keys_, e.total));
     return b;
   }
 
@@ -104,7 +102,7 @@ class Attention {
   explicit Attention(KernelContext& c) : c_(c), p_(c.params<AttentionParams>()), type_(c.in(0).dtype) {}
 
   Status run() {
-    TN_ASSIGN_OR_RETURN(e_, AttentionExtents::of(c_, p_));
+    TN_ASSIGN_OR_RETURN(e_, AttentionExtents::of(c_.inputs(), p_));
     TN_ASSIGN_OR_RETURN(Bias bias, Bias::of(c_, e_));
     TN_ASSIGN_OR_RETURN(q_, read_doubles(c_, 0));
     TN_ASSIGN_OR_RETURN(k_, join_cache(c_, 4, 1, e_, e_.head));
@@ -185,8 +183,18 @@ class Attention {
 
 }  // namespace
 
-Result<AttentionExtents> AttentionExtents::of(KernelContext& c, const AttentionParams& p) {
-  auto shape = [&](size_t i) { return c.has(i) ? std::optional(to_shape(c.in(i).dims)) : std::nullopt; };
+Status check_valid_keys(std::span<const int64_t> valid_keys, int64_t keys) {
+  for (size_t i = 0; i < valid_keys.size(); ++i)
+    if (valid_keys[i] < 0 || valid_keys[i] > keys)
+      return invalid_argument("nonpad_kv_seqlen[{}] is {}, but there are {} keys", i, valid_keys[i], keys);
+  return {};
+}
+
+Result<AttentionExtents> AttentionExtents::of(std::span<const TensorView> inputs, const AttentionParams& p) {
+  auto shape = [&](size_t i) {
+    const bool present = i < inputs.size() && inputs[i].dtype != DType::Undefined;
+    return present ? std::optional(to_shape(inputs[i].dims)) : std::nullopt;
+  };
   const auto q = shape(0), k = shape(1), v = shape(2), past_key = shape(4), past_value = shape(5);
   TN_ASSIGN_OR_RETURN(
       auto s, attention_sizes(p, *q, *k, *v, past_key ? &*past_key : nullptr, past_value ? &*past_value : nullptr));
