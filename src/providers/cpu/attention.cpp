@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/checked_math.h"
+#include "ops/packed.h"
 #include "providers/cpu/attention_rows.h"
 #include "providers/cpu/attention_scores.h"
 #include "providers/cpu/kernel.h"
@@ -16,11 +17,11 @@ namespace tenon {
 namespace {
 
 // Queries that share packed keys and values, and those whose scores are in a cache together.
-constexpr int64_t kMostQueries = 256, kQueryBlock = 64;
+constexpr int64_t kMostQueries = 504, kQueryBlock = 70;
 // With fewer queries, packing keys costs more than it brings.
 constexpr int64_t kLeastPackedQueries = 8;
 // Chunks that let threads end together.
-constexpr int64_t kEnoughAttentionChunks = 12;
+constexpr int64_t kEnoughAttentionChunks = 12, kEnoughPlanes = 4;
 
 struct AttentionState {
   const TileTable* tiles = nullptr;
@@ -32,10 +33,10 @@ int64_t whole_panels(int64_t columns) { return ceil_div(columns, kPanelWidth) * 
 
 // Working memory of a thread, in floats.
 struct AttentionMemory {
-  float *keys, *values, *scores, *mask, *sums, *largest, *totals, *query;
+  float *keys, *values, *scores, *sums, *largest, *totals, *query;
   static int64_t size(int64_t head, int64_t value_head) {
     return whole_panels(head) * (kKeyBlock + 1) + whole_panels(value_head) * (kKeyBlock + kMostQueries) +
-           kQueryBlock * kKeyBlock + kKeyBlock + 2 * kMostQueries;
+           kQueryBlock * kKeyBlock + 2 * kMostQueries;
   }
   AttentionMemory(float* memory, int64_t head, int64_t value_head) {
     const auto take = [&](int64_t count) {
@@ -46,7 +47,6 @@ struct AttentionMemory {
     keys = take(whole_panels(head) * kKeyBlock);
     values = take(whole_panels(value_head) * kKeyBlock);
     scores = take(kQueryBlock * kKeyBlock);
-    mask = take(kKeyBlock);
     sums = take(whole_panels(value_head) * kMostQueries);
     largest = take(kMostQueries);
     totals = take(kMostQueries);
@@ -69,9 +69,8 @@ Result<KernelState> bind_attention(const BindRequest& request) {
     return error(Code::Unsupported, "its scores are wanted");
   TN_ASSIGN_OR_RETURN(const auto e, AttentionExtents::of(request.inputs, p));
   const ScoreFunctions functions{&row_functions(request.isa), &attention_row_functions(request.isa)};
-  return KernelState{
-      std::make_shared<AttentionState>(&tile_table(request.isa), &pack_kernels(request.isa), functions),
-      AttentionMemory::size(e.head, e.value_head) * static_cast<int64_t>(sizeof(float))};
+  return KernelState{std::make_shared<AttentionState>(&tile_table(request.isa), &pack_kernels(request.isa), functions),
+                     AttentionMemory::size(e.head, e.value_head) * static_cast<int64_t>(sizeof(float))};
 }
 
 // Vectors of one head in a tensor, or of a part of it: vector t at data + t * stride.
@@ -96,7 +95,7 @@ class AttentionRun {
 
   void run() const {
     const int64_t planes = e_.batch * e_.kv_heads, group = e_.kv_heads > 0 ? e_.q_heads / e_.kv_heads : 0;
-    if (e_.q_length < kLeastPackedQueries) {
+    if (e_.q_length < kLeastPackedQueries && planes >= kEnoughPlanes) {
       // Keys and values are used where they have just been copied to.
       c_.parallel_for(planes, [&](int64_t plane) {
         keep(plane);
@@ -166,6 +165,7 @@ class AttentionRun {
     std::fill_n(memory.totals, count, 0.0f);
     std::fill_n(memory.sums, count * value_columns_, 0.0f);
     const KeyRange visible{rules_.visible(b, begin).begin, rules_.visible(b, end - 1).end};
+    const int64_t parts = ceil_div(count, kQueryBlock);
     int64_t blocks = 0;
     for (int64_t key = visible.begin; key < visible.end; key = block_end(key, visible.end)) {
       if (++blocks % kBlocksBetweenAttentionPolls == 0) poll_cancelled();
@@ -173,16 +173,15 @@ class AttentionRun {
       const bool packed = count >= kLeastPackedQueries;
       if (packed) pack_keys(keys.from(key), block.size(), memory);
       const Vectors weighted = prepare_values(values.from(key), block.size(), packed, memory);
-      for (int64_t row = 0; row < count; row += kQueryBlock) {
-        const int64_t rows = std::min(kQueryBlock, count - row);
+      for (int64_t part = 0; part < parts; ++part) {
+        const int64_t row = count * part / parts, rows = count * (part + 1) / parts - row;
         const KeyRange seen{rules_.visible(b, begin + row).begin, rules_.visible(b, begin + row + rows - 1).end};
         if (seen.begin >= block.end || seen.end <= block.begin) continue;
         if (packed)
           score_tiles(q.from(row), rows, block.size(), memory);
         else
           score_rows(q.from(row), rows, keys.from(key), block.size(), memory);
-        for (int64_t i = 0; i < rows; ++i)
-          weigh(memory, row, i, rules_.visible(b, begin + row + i), block, {b, h, begin + row + i});
+        weigh(memory, row, rows, block, {b, h, begin + row});
         add_values(memory, row, rows, weighted, block.size());
       }
     }
@@ -236,13 +235,19 @@ class AttentionRun {
     }
   }
 
-  // Makes weights of the scores of query `row + i`.
-  void weigh(const AttentionMemory& memory, int64_t row, int64_t i, KeyRange visible, KeyRange block,
-             ScorePlace place) const {
-    const float factor = rules_.weigh(state_.functions, memory.scores + i * kKeyBlock, visible, block, place,
-                                      memory.mask, memory.largest[row + i], memory.totals[row + i]);
-    float* sums = memory.sums + (row + i) * value_columns_;
-    if (factor != 1) state_.functions.rows->scale(sums, 0, factor, sums, value_columns_);
+  // Makes weights of the scores of queries from `row` on, of which the first is at this place. The largest scores of
+  // all of them come first: the exponentials of one query need not wait for its own.
+  void weigh(const AttentionMemory& memory, int64_t row, int64_t rows, KeyRange block, ScorePlace first) const {
+    const ScoreFunctions& f = state_.functions;
+    float of_block[kQueryBlock];
+    const auto place = [&](int64_t i) { return ScorePlace{first.batch, first.head, first.query + i}; };
+    for (int64_t i = 0; i < rows; ++i) of_block[i] = rules_.mask(f, memory.scores + i * kKeyBlock, block, place(i));
+    for (int64_t i = 0; i < rows; ++i) {
+      const float factor = rules_.weigh(f, memory.scores + i * kKeyBlock, block, place(i), of_block[i],
+                                        memory.largest[row + i], memory.totals[row + i]);
+      float* sums = memory.sums + (row + i) * value_columns_;
+      if (factor != 1) f.rows->scale(sums, 0, factor, sums, value_columns_);
+    }
   }
 
   void add_values(const AttentionMemory& memory, int64_t row, int64_t rows, Vectors values, int64_t count) const {
@@ -260,8 +265,7 @@ class AttentionRun {
 
   void finish(Vectors y, int64_t count, const AttentionMemory& memory) const {
     for (int64_t i = 0; i < count; ++i) {
-      // A query that may see no key has no weights at all.
-      const float total = memory.totals[i], factor = total == 0 ? 0 : 1 / total;
+      const float factor = rules_.last_factor(memory.totals[i]);
       state_.functions.rows->scale(memory.sums + i * value_columns_, 0, factor, y.from(i).data, e_.value_head);
     }
   }

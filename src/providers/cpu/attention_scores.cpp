@@ -25,6 +25,12 @@ Result<ScoreRules> ScoreRules::of(KernelContext& c, const AttentionExtents& e) {
   return rules;
 }
 
+KeyRange ScoreRules::seen(ScorePlace place, KeyRange block) const {
+  const KeyRange keys = visible(place.batch, place.query);
+  const int64_t begin = std::clamp(keys.begin, block.begin, block.end);
+  return {begin, std::clamp(keys.end, begin, block.end)};
+}
+
 KeyRange ScoreRules::visible(int64_t batch, int64_t query) const {
   const bool cached_outside = !valid_keys_.empty();
   const int64_t valid = cached_outside ? valid_keys_[static_cast<size_t>(batch)] : extents_->total;
@@ -36,37 +42,35 @@ KeyRange ScoreRules::visible(int64_t batch, int64_t query) const {
   return keys;
 }
 
-const float* ScoreRules::mask_row(ScorePlace place, KeyRange keys, float* memory) const {
-  if (mask_.dtype == DType::Undefined) return nullptr;
-  const int64_t at =
-      place.batch * strides_[0] + place.head * strides_[1] + place.query * strides_[2] + keys.begin;
-  if (mask_.dtype == DType::Float32) return static_cast<const float*>(mask_.data) + at;
-  const bool* allowed = static_cast<const bool*>(mask_.data) + at;
-  for (int64_t i = 0; i < keys.size(); ++i) memory[i] = allowed[i] ? 0 : -HUGE_VALF;
-  return memory;
+float ScoreRules::mask(const ScoreFunctions& f, float* scores, KeyRange block, ScorePlace place) const {
+  const KeyRange keys = seen(place, block);
+  if (keys.size() <= 0) return -HUGE_VALF;
+  float* first = scores + (keys.begin - block.begin);
+  if (params_->softcap > 0) f.scores->cap(first, params_->softcap, keys.size());
+  if (mask_.dtype == DType::Undefined) return f.scores->largest(first, keys.size());
+  const int64_t at = place.batch * strides_[0] + place.head * strides_[1] + place.query * strides_[2] + keys.begin;
+  if (mask_.dtype == DType::Float32)
+    return f.scores->add(first, static_cast<const float*>(mask_.data) + at, keys.size());
+  const float hidden = params_->hidden_score.value_or(-HUGE_VALF);
+  return f.scores->hide(first, static_cast<const bool*>(mask_.data) + at, hidden, keys.size());
 }
 
-float ScoreRules::weigh(const ScoreFunctions& f, float* scores, KeyRange visible, KeyRange block, ScorePlace place,
-                        float* mask, float& largest, float& total) const {
-  const KeyRange seen{std::max(visible.begin, block.begin), std::min(visible.end, block.end)};
-  if (seen.size() <= 0) {
+float ScoreRules::weigh(const ScoreFunctions& f, float* scores, KeyRange block, ScorePlace place, float of_block,
+                        float& largest, float& total) const {
+  const KeyRange keys = seen(place, block);
+  float* first = scores + (keys.begin - block.begin);
+  // Nothing but -infinity, or NaN.
+  const bool is_nothing =
+      of_block == -HUGE_VALF && std::none_of(first, first + keys.size(), [](float x) { return std::isnan(x); });
+  if (is_nothing) {
     std::fill_n(scores, block.size(), 0.0f);
     return 1;
   }
-  float* first = scores + (seen.begin - block.begin);
   std::fill(scores, first, 0.0f);
-  std::fill(first + seen.size(), scores + block.size(), 0.0f);
-  if (params_->softcap > 0) f.scores->cap(first, params_->softcap, seen.size());
-  if (const float* added = mask_row(place, seen, mask)) f.scores->add(first, added, seen.size());
-  const float of_block = f.rows->reduce(Accumulation::Largest, first, seen.size());
-  if (of_block == -HUGE_VALF) {
-    std::fill_n(first, seen.size(), 0.0f);
-    return 1;
-  }
-  // NaN stays the largest.
+  std::fill(first + keys.size(), scores + block.size(), 0.0f);
   const float before = largest;
-  if (!(of_block <= largest)) largest = of_block;
-  const float sum = f.rows->exponentials(first, largest, first, seen.size());
+  largest = std::max(largest, of_block);
+  const float sum = f.scores->weigh(first, largest, keys.size());
   const float factor = before == largest || before == -HUGE_VALF ? 1 : std::exp(before - largest);
   total = total * factor + sum;
   return factor;

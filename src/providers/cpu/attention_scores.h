@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "ops/attention.h"
 #include "providers/cpu/attention_rows.h"
 #include "providers/cpu/rows.h"
@@ -32,15 +34,23 @@ class ScoreRules {
   // The keys between the padding, the causal frontier and the window. Both ends grow with the query.
   KeyRange visible(int64_t batch, int64_t query) const;
 
-  // Makes weights of the scores of a block of keys: exponentials of what they are below the largest so far, whose sum
-  // is added to the total; 0 for keys that are not visible. Returns what everything summed before is to be multiplied
-  // with. `mask` is working memory for a block.
-  float weigh(const ScoreFunctions& f, float* scores, KeyRange visible, KeyRange block, ScorePlace place, float* mask,
-              float& largest, float& total) const;
+  // Caps and masks the scores of a block of keys. Returns the largest of those that are visible.
+  float mask(const ScoreFunctions& f, float* scores, KeyRange block, ScorePlace place) const;
+
+  // Makes weights of them: exponentials of what they are below the largest so far, whose sum is added to the total; 0
+  // for keys that are not visible. Returns what everything summed before is to be multiplied with.
+  float weigh(const ScoreFunctions& f, float* scores, KeyRange block, ScorePlace place, float of_block, float& largest,
+              float& total) const;
+
+  // What the weights are multiplied with in the end. A query that sees no key has no weights at all.
+  float last_factor(float total) const {
+    if (total != 0) return 1 / total;
+    return params_->hidden_score && extents_->total > 0 ? std::numeric_limits<float>::quiet_NaN() : 0;
+  }
 
  private:
-  // What is added to the scores of these keys; null: nothing.
-  const float* mask_row(ScorePlace place, KeyRange keys, float* memory) const;
+  // The keys of a block that a query sees.
+  KeyRange seen(ScorePlace place, KeyRange block) const;
 
   const AttentionParams* params_ = nullptr;
   const AttentionExtents* extents_ = nullptr;

@@ -23,6 +23,7 @@ class Bias {
   static Result<Bias> of(KernelContext& c, const AttentionExtents& e) {
     Bias b(c.params<AttentionParams>(), e);
     if (c.has(3) && c.in(3).dtype == DType::Bool) {
+      b.hides_with_score_ = b.p_.hidden_score.has_value();
       TN_ASSIGN_OR_RETURN(b.mask_, Doubles::filled(c.in(3).size(), kMasked, c.budget()));
       const auto allowed = c.in(3).as<bool>();
       for (size_t i = 0; i < allowed.size(); ++i)
@@ -51,6 +52,11 @@ class Bias {
     return any;
   }
 
+  // Whether this key has the score of hidden ones.
+  bool replaces(int64_t batch, int64_t head, int64_t query, int64_t key) const {
+    return hides_with_score_ && visible(batch, query, key) && mask_value(batch, head, query, key) == kMasked;
+  }
+
  private:
   Bias(const AttentionParams& p, const AttentionExtents& e) : p_(p), e_(e) {}
 
@@ -72,6 +78,7 @@ class Bias {
   const AttentionParams& p_;
   const AttentionExtents& e_;
   Doubles mask_;
+  bool hides_with_score_ = false;
   int64_t keys_in_mask_ = 0;
   std::vector<int64_t> strides_;
   std::span<const int64_t> valid_keys_;
@@ -146,10 +153,15 @@ class Attention {
     }
     expose(1, b, h, i, scores);
     const bool any = bias.fill(b, h, i, added);
-    for (size_t j = 0; j < scores.size(); ++j) scores[j] = round_to(type_, scores[j] + added[j]);
+    for (size_t j = 0; j < scores.size(); ++j) {
+      const bool replaced = bias.replaces(b, h, i, static_cast<int64_t>(j));
+      scores[j] = round_to(type_, replaced ? double{*p_.hidden_score} : scores[j] + added[j]);
+    }
     expose(2, b, h, i, scores);
+    const bool is_undefined = p_.hidden_score && std::ranges::all_of(scores, [](double s) { return s == kMasked; });
     softmax_row(scores, p_.softmax_precision.value_or(type_));
-    for (double& s : scores) s = any ? round_to(type_, s) : 0.0;
+    const bool counts = any || p_.hidden_score;
+    for (double& s : scores) s = is_undefined ? std::nan("") : counts ? round_to(type_, s) : 0.0;
     expose(3, b, h, i, scores);
     for (int64_t d = 0; d < e_.value_head; ++d) {
       meter_.spend(e_.total);

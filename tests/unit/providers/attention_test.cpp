@@ -24,7 +24,8 @@ Tensor heads(const AttentionCase& c, int64_t count, int64_t length, int64_t size
 Tensor mask_of(const AttentionCase& c) {
   const Tensor numbers = noise(c.mask, 7);
   if (!c.bool_mask) {
-    const Tensor mask = Tensor::of<float>(c.mask, std::vector<float>(numbers.as<float>().begin(), numbers.as<float>().end()));
+    const Tensor mask =
+        Tensor::of<float>(c.mask, std::vector<float>(numbers.as<float>().begin(), numbers.as<float>().end()));
     return mask;
   }
   const int64_t keys = c.mask.back();
@@ -45,8 +46,7 @@ std::vector<Tensor> inputs_of(const AttentionCase& c) {
     inputs[4] = heads(c, c.kv_heads, c.past, c.head, false, 4);
     inputs[5] = heads(c, c.kv_heads, c.past, c.value_head, false, 5);
   }
-  if (!c.valid_keys.empty())
-    inputs[6] = Tensor::of<int64_t>({static_cast<int64_t>(c.valid_keys.size())}, c.valid_keys);
+  if (!c.valid_keys.empty()) inputs[6] = Tensor::of<int64_t>({static_cast<int64_t>(c.valid_keys.size())}, c.valid_keys);
   return inputs;
 }
 
@@ -65,8 +65,13 @@ void check_attention(AttentionCase c) {
     for (size_t o = 0; o < outputs; ++o) {
       ASSERT_EQ(alone[o].dims(), expected[o].dims());
       EXPECT_TRUE(same_bits(alone[o], together[o]));
-      for (size_t i = 0; i < static_cast<size_t>(expected[o].size()); ++i)
-        ASSERT_NEAR(alone[o].as<float>()[i], expected[o].as<float>()[i], o == 0 ? 4e-6 : 0) << "element " << i;
+      for (size_t i = 0; i < static_cast<size_t>(expected[o].size()); ++i) {
+        const float got = alone[o].as<float>()[i], wanted = expected[o].as<float>()[i];
+        if (std::isnan(wanted))
+          ASSERT_TRUE(std::isnan(got)) << "element " << i;
+        else
+          ASSERT_NEAR(got, wanted, o == 0 ? 4e-6 : 0) << "element " << i;
+      }
     }
   });
 }
@@ -123,13 +128,63 @@ TEST(Attention, GoesOnFromAPast) {
 
 TEST(Attention, TakesMasksThatRepeat) {
   for (const bool bools : {true, false})
-    for (const std::vector<int64_t>& mask : {std::vector<int64_t>{40}, {20, 40}, {1, 2, 1, 40}, {2, 1, 20, 40}, {20, 33}})
+    for (const std::vector<int64_t>& mask :
+         {std::vector<int64_t>{40}, {20, 40}, {1, 2, 1, 40}, {2, 1, 20, 40}, {20, 33}})
       check_attention({.name = testing::PrintToString(mask) + (bools ? " of bools" : ""),
                        .batch = 2,
                        .q_length = 20,
                        .kv_length = 40,
                        .mask = mask,
                        .bool_mask = bools});
+}
+
+TEST(Attention, GivesHiddenKeysTheirScore) {
+  for (const float hidden : {-HUGE_VALF, -3e38f, -2.0f})
+    for (const int64_t queries : {3, 60})
+      for (const bool bools : {true, false})
+        check_attention({.name = std::to_string(hidden) + (bools ? " by bools" : " by numbers"),
+                         .q_length = queries,
+                         .kv_length = 300,
+                         .params = {.whole_mask = true, .hidden_score = hidden},
+                         .mask = {queries, 300},
+                         .bool_mask = bools});
+}
+
+TEST(Attention, HasNoNumberWhereEverythingIsHidden) {
+  const AttentionCase c{.q_length = 9, .kv_length = 40};
+  auto inputs = inputs_of(c);
+  inputs[3] = Tensor::of<float>({1, 40}, std::vector<float>(40, -HUGE_VALF));
+  for_each_isa([&] {
+    for (const bool as_softmax : {true, false}) {
+      const AttentionParams params{.hidden_score = as_softmax ? std::optional(-HUGE_VALF) : std::nullopt};
+      for (const char* family : {"cpu/Attention", "reference/Attention"}) {
+        const Tensor y = run_kernel(family, OpId::Attention, Params::of(params), inputs);
+        for (const float x : y.as<float>()) ASSERT_TRUE(as_softmax ? std::isnan(x) : x == 0) << family << ": " << x;
+      }
+    }
+  });
+}
+
+TEST(Attention, TakesNothing) {
+  for (const auto& [queries, keys] : {std::pair{0, 5}, {9, 0}, {1, 0}, {0, 0}})
+    for (const bool as_softmax : {true, false})
+      check_attention({.name = std::to_string(queries) + " queries, " + std::to_string(keys) + " keys",
+                       .q_heads = 4,
+                       .kv_heads = 4,
+                       .q_length = queries,
+                       .kv_length = keys,
+                       .params = {.hidden_score = as_softmax ? std::optional(-HUGE_VALF) : std::nullopt}});
+}
+
+TEST(Attention, KeepsWhatIsNotANumber) {
+  for (const int64_t queries : {2, 30}) {
+    auto inputs = inputs_of({.q_length = queries, .kv_length = 40});
+    inputs[0].as_mutable<float>()[5] = std::nanf("7");
+    for_each_isa([&] {
+      const Tensor y = run_kernel("cpu/Attention", OpId::Attention, Params::of(AttentionParams{}), inputs);
+      for (size_t i = 0; i < y.as<float>().size(); ++i) ASSERT_EQ(std::isnan(y.as<float>()[i]), i < 16) << i;
+    });
+  }
 }
 
 TEST(Attention, SeesKeysWithinAWindow) {
