@@ -41,8 +41,9 @@ const std::vector<std::vector<Rule>>& claimers() {
 // What exporters take apart and a kernel computes whole. An epsilon or another number that the model has as a weight
 // stays one.
 Status join_parts(Graph& graph, ChangeLog& log) {
-  static const std::vector<Rule> rules = {fuse_gelu(),           fuse_gelu_tanh(),           fuse_quick_gelu(),
-                                          fuse_layer_norm(true), fuse_layer_norm_bias(true), fuse_rms_norm()};
+  static const std::vector<Rule> rules = {
+      fuse_gelu(),     fuse_gelu_tanh(),  fuse_quick_gelu(), fuse_layer_norm(true), fuse_layer_norm_bias(true),
+      fuse_rms_norm(), claim_attention(), absorb_heads()};
   graph.constants->may_ask_weights = false;
   Status status = rewrite(graph, rules, log);
   graph.constants->may_ask_weights = true;
