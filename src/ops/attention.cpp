@@ -154,6 +154,16 @@ Status infer_attention(InferContext& c) {
   return {};
 }
 
+// The products of a query with a key, and of the weights with the values.
+double count_attention_terms(std::span<const Type* const> inputs) {
+  const auto extent = [&](size_t input, size_t from_end) {
+    const Shape* shape = known_shape(inputs, input);
+    if (!shape || shape->size() < from_end || !(*shape)[shape->size() - from_end].is_constant()) return kManyTerms;
+    return static_cast<double>((*shape)[shape->size() - from_end].value());
+  };
+  return extent(0, 1) + extent(1, 2) + (inputs.size() > 4 && inputs[4] ? extent(4, 2) : 0);
+}
+
 Status infer_flex_attention(InferContext& c) {
   const auto& p = c.params<FlexAttentionParams>();
   for (size_t i = 0; i < 3; ++i) {
@@ -186,7 +196,11 @@ Status infer_flex_attention(InferContext& c) {
 
 template <>
 OpDef op_definition<OpId::Attention>() {
-  return define<AttentionParams>({.inputs = {3, 7}, .outputs = {1, 4}, .infer = infer_attention, .can_fail = true});
+  return define<AttentionParams>({.inputs = {3, 7},
+                                  .outputs = {1, 4},
+                                  .infer = infer_attention,
+                                  .can_fail = true,
+                                  .rounding = {.results = 8, .count_terms = count_attention_terms}});
 }
 
 template <>

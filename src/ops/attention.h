@@ -13,6 +13,9 @@ struct AttentionParams {
   int64_t qk_matmul_output_mode = 0;                      // 0 product, 1 after softcap, 2 with bias, 3 probabilities
   int64_t left_window_size = -1, right_window_size = -1;  // -1: unbounded
   bool whole_mask = false;                                // the mask must cover every key; else the rest is masked out
+  // The score of keys that a mask of bools hides; without it they are taken out. With it the result is what a Softmax
+  // of the scores gives: NaN where all of them are -infinity, and not 0.
+  std::optional<float> hidden_score;
   void fields(FieldVisitor& v) {
     v.field("is_causal", is_causal);
     v.field("q_num_heads", q_num_heads);
@@ -24,6 +27,7 @@ struct AttentionParams {
     v.field("left_window_size", left_window_size);
     v.field("right_window_size", right_window_size);
     v.field("whole_mask", whole_mask);
+    v.field("hidden_score", hidden_score);
   }
 };
 

@@ -174,6 +174,21 @@ def attention_projections(rng):
     return model(nodes, [("x", FLOAT, ["batch", "time", 24])], [("y", FLOAT, None)], weights)
 
 
+def attention_of_heads(rng):
+    """Heads that are split, scaled by a weight on both sides, and joined."""
+    nodes, weights = [], [weight("scale", positive(rng, 1)), weight("wo", floats(rng, 24, 24)),
+                          weight("split", np.array([0, 0, 4, 6])), weight("join", np.array([0, 0, 24]))]
+    for name, order in zip("qkv", ([0, 2, 1, 3], [0, 2, 3, 1], [0, 2, 1, 3]), strict=True):
+        nodes += [node("MatMul", ["x", f"w{name}"], [f"m{name}"]), node("Reshape", [f"m{name}", "split"], [f"r{name}"]),
+                  node("Transpose", [f"r{name}"], [f"t{name}"], perm=order)]
+        weights.append(weight(f"w{name}", floats(rng, 24, 24)))
+    nodes += [node("Mul", ["tq", "scale"], ["q"]), node("Mul", ["tk", "scale"], ["k"]), node("MatMul", ["q", "k"], ["s"]),
+              node("Softmax", ["s"], ["p"], axis=-1), node("MatMul", ["p", "tv"], ["o"]),
+              node("Transpose", ["o"], ["ot"], perm=[0, 2, 1, 3]), node("Reshape", ["ot", "join"], ["j"]),
+              node("MatMul", ["j", "wo"], ["y"])]
+    return model(nodes, [("x", FLOAT, ["batch", "time", 24])], [("y", FLOAT, None)], weights)
+
+
 def tied_embedding(rng):
     return model(
         [node("Gather", ["e", "ids"], ["g"]), node("Transpose", ["e"], ["et"], perm=[1, 0]),
@@ -312,7 +327,8 @@ def gru_and_rnn(rng):
 
 ZOO = {f.__name__: f for f in (
     conv_norm_relu, winograd_conv_norm, conv_scale_shift_norm, depthwise_conv, transposed_conv_norm, transposed_conv_relu,
-    gemm_norm, matmul_norm, bias_and_scale, transposed_and_cast, dequantized, attention_projections, tied_embedding,
+    gemm_norm, matmul_norm, bias_and_scale, transposed_and_cast, dequantized, attention_projections,
+    attention_of_heads, tied_embedding,
     weights_in_bodies, weights_in_functions, weight_is_output, weight_is_input, reshaped_by_constants, weight_norm_conv,
     position_bias, functions_of_weights, bidirectional_lstm, gru_and_rnn)}
 

@@ -13,8 +13,10 @@ Pattern scaled(const Pattern& plain, const Pattern& factor, const Pattern& divid
 
 }  // namespace
 
-AttentionCore::AttentionCore(const Pattern& query, const Pattern& turned_keys, const Pattern& values)
-    : divided{Pattern::any(), Pattern::op(OpId::Div, {query, factors[1]}),
+AttentionCore::AttentionCore(const Pattern& query, const Pattern& turned_keys, const Pattern& values,
+                             const Pattern& factor_of_scores)
+    : factors{factor_of_scores, Pattern::scalar(), Pattern::scalar()},
+      divided{Pattern::any(), Pattern::op(OpId::Div, {query, factors[1]}),
               Pattern::op(OpId::Div, {turned_keys, factors[2]})} {
   const Pattern scores =
       Pattern::op(OpId::MatMul, {scaled(query, factors[1], divided[1]), scaled(turned_keys, factors[2], divided[2])});

@@ -10,12 +10,13 @@ namespace tenon {
 
 // From heads [batch, heads, length, size]; the keys come transposed.
 struct AttentionCore {
-  AttentionCore(const Pattern& query, const Pattern& turned_keys, const Pattern& values);
+  AttentionCore(const Pattern& query, const Pattern& turned_keys, const Pattern& values,
+                const Pattern& factor_of_scores = Pattern::scalar());
 
   Pattern mask = Pattern::any();  // what is added to the scores
   Pattern condition = Pattern::any(), low = Pattern::scalar();
   // Numbers that scores, queries and keys are multiplied with, or divided by.
-  std::array<Pattern, 3> factors{Pattern::scalar(), Pattern::scalar(), Pattern::scalar()};
+  std::array<Pattern, 3> factors;
   std::array<Pattern, 3> divided;
   Pattern sum = Pattern::any();
   Pattern kept = Pattern::any(), hidden = Pattern::any();  // a Where, the condition for keeping and for hiding a score

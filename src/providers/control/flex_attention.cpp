@@ -14,7 +14,7 @@ class FlexAttention {
       : c_(c), p_(c.params<FlexAttentionParams>()), type_(c.in(0).dtype), precision_(p_.precision(type_)) {}
 
   Status run() {
-    TN_ASSIGN_OR_RETURN(e_, AttentionExtents::of(c_, AttentionParams{}));
+    TN_ASSIGN_OR_RETURN(e_, AttentionExtents::of(c_.inputs(), AttentionParams{}));
     TN_ASSIGN_OR_RETURN(Doubles scores, score());
     if (p_.has_score_mod) TN_RETURN_IF_ERROR(modify(0, scores));
     for (int64_t row = 0; scores.size() > 0 && row < rows(); ++row)

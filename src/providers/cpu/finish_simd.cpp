@@ -40,8 +40,7 @@ ACTIVATION(Elu, hn::IfThenElse(hn::Lt(x, hn::Zero(D())), hn::Mul(c.alpha, math::
 ACTIVATION(Sigmoid, math::sigmoid(D(), x));
 ACTIVATION(HardSigmoid, clip(hn::MulAdd(c.alpha, x, c.beta), number(0.0f), number(1.0f)));
 ACTIVATION(Tanh, math::tanh(D(), x));
-ACTIVATION(Gelu,
-           hn::Mul(hn::Mul(number(0.5f), x), hn::Add(number(1.0f), math::erf(D(), hn::Mul(x, number(0.70710678f))))));
+ACTIVATION(Gelu, math::gelu(D(), x));
 // (1 + tanh(u)) / 2 is sigmoid(2 * u), which loses no digits below zero.
 ACTIVATION(GeluTanh,
            hn::Mul(x, math::sigmoid(D(), hn::Mul(hn::Mul(number(1.5957691216f), x),

@@ -18,6 +18,7 @@ std::span<const Variant> reorder_variants();
 // Ops that run here wherever they stand; what the fast variants refuse goes to the reference's kernel.
 std::span<const Variant> arg_max_variants();
 std::span<const Variant> arg_min_variants();
+std::span<const Variant> attention_variants();
 std::span<const Variant> average_pool_variants();
 std::span<const Variant> global_average_pool_variants();
 std::span<const Variant> global_lp_pool_variants();

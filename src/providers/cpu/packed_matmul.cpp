@@ -13,9 +13,10 @@ namespace {
 // Rows of one chunk, at most: each weight is read once for all of them, and their part of A stays in a second-level
 // cache.
 constexpr int64_t kMostProductRows = 224;
-// Chunks that let threads end together. A chunk has two panels at least, or four for few rows, whose weights are
-// streams that are read side by side.
-constexpr int64_t kEnoughChunks = 12, kFewRows = 4;
+// Chunks that let threads end together, of two panels at least.
+constexpr int64_t kEnoughChunks = 12;
+// With few rows, panels are streams that are read side by side: as many as the machine fetches ahead best.
+constexpr int64_t kFewRows = 4, kStreams = 4;
 
 // The columns that one weight makes.
 struct Part {
@@ -29,7 +30,7 @@ struct ProductGrid {
   ProductGrid(int64_t all_rows, int64_t all_panels)
       : row_blocks(ceil_div(all_rows, kMostProductRows)), rows(ceil_div(all_rows, std::max<int64_t>(1, row_blocks))) {
     const int64_t even = all_panels * row_blocks / kEnoughChunks / 2 * 2;
-    panels = std::clamp<int64_t>(even, all_rows <= kFewRows ? 4 : 2, kPanelBlock);
+    panels = all_rows <= kFewRows ? kStreams : std::clamp<int64_t>(even, 2, kPanelBlock);
   }
 };
 

@@ -10,7 +10,7 @@ namespace tenon {
 void multiply_panels(const TileTable& table, const float* a, int64_t rows, int64_t depth, const float* packed,
                      int64_t panels, float* sums) {
   // One block at least: without any product the sums are zero.
-  const int64_t blocks = std::max<int64_t>(1, ceil_div(depth, kDepthBlock));
+  const int64_t blocks = std::max<int64_t>(1, ceil_div(depth, kProductDepthBlock));
   for (int64_t block = 0; block < blocks; ++block) {
     if (block % kBlocksBetweenPolls == kBlocksBetweenPolls - 1) poll_cancelled();
     const int64_t begin = depth * block / blocks, end = depth * (block + 1) / blocks;

@@ -6,6 +6,9 @@ namespace tenon {
 
 // Steps of k between two visits of the same sums: two panels of so many rows stay in a first-level cache.
 inline constexpr int64_t kDepthBlock = 256;
+// In products of packed panels, which are read one after the other: what a visit costs weighs more than a first-level
+// cache that is too small.
+inline constexpr int64_t kProductDepthBlock = 768;
 // Blocks of k, a millisecond or a few, after which a chunk asks whether its run goes on: few rows of a product may have
 // a depth of millions.
 inline constexpr int64_t kBlocksBetweenPolls = 16;

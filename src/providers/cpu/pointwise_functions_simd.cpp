@@ -42,8 +42,7 @@ FUNCTION(Celu, below_zero_else(x, hn::Mul(alpha, falling(hn::Div(x, alpha)))))
 FUNCTION(Elu, below_zero_else(x, hn::Mul(alpha, falling(x))))
 FUNCTION(Erf, simd::erf(D(), x))
 FUNCTION(Exp, simd::exp(D(), x))
-FUNCTION(Gelu,
-         hn::Mul(hn::Mul(number(0.5f), x), hn::Add(number(1.0f), simd::erf(D(), hn::Mul(x, number(0.70710678f))))))
+FUNCTION(Gelu, simd::gelu(D(), x))
 // (1 + tanh(u)) / 2 is sigmoid(2 * u), which loses no digits below zero.
 FUNCTION(GeluTanh, hn::Mul(x, simd::sigmoid(D(), hn::Mul(hn::Mul(number(1.5957691216f), x),
                                                          hn::MulAdd(hn::Mul(number(0.044715f), x), x, number(1.0f))))))

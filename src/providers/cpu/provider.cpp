@@ -40,6 +40,7 @@ std::vector<KernelFamily> make_families() {
       {.name = "cpu/Reorder", .variants = reorder_variants(), .takes_blocked = true, .takes_borders = true},
       whole_op(OpId::ArgMax, arg_max_variants()),
       whole_op(OpId::ArgMin, arg_min_variants()),
+      whole_op(OpId::Attention, attention_variants()),
       whole_op(OpId::AveragePool, average_pool_variants()),
       whole_op(OpId::GlobalAveragePool, global_average_pool_variants()),
       whole_op(OpId::GlobalLpPool, global_lp_pool_variants()),

@@ -110,6 +110,36 @@ HWY_INLINE V erf(D d, V x) {
   return hn::IfThenElse(hn::Gt(size, hn::Set(d, 0.921875f)), far, s);
 }
 
+// 2^x for x in [-126, 127].
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp2_inside(D d, V x) {
+  const V shift = hn::Set(d, 12582912.0f);
+  const V t = hn::Add(x, shift);
+  const V r = hn::Sub(x, hn::Sub(t, shift));
+  V p = step(d, hn::Set(d, 1.32764666e-3f), r, 9.67554096e-3f);
+  p = step(d, p, r, 5.55071346e-2f);
+  p = step(d, p, r, 2.40221202e-1f);
+  p = step(d, p, r, 6.93146944e-1f);
+  return scale_by(d, step(d, p, r, 1.00000012f), t);
+}
+
+// x times the share of a normal distribution below x. The share below -|x| is 2 to a polynomial of |x|; far out the
+// result is x or 0 to the last digit of 2e-7.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V gelu(D d, V x) {
+  const V size = hn::Abs(x), end = hn::Set(d, 5.6f), t = hn::Min(size, end);
+  V p = step(d, hn::Set(d, -2.04360958e-6f), t, 2.99563162e-5f);
+  p = step(d, p, t, -1.41711151e-4f);
+  p = step(d, p, t, -2.43595670e-4f);
+  p = step(d, p, t, 7.20180385e-3f);
+  p = step(d, p, t, -5.25915325e-2f);
+  p = step(d, p, t, -4.59176511e-1f);
+  p = step(d, p, t, -1.15110922f);
+  p = step(d, p, t, -9.99999881e-1f);
+  const V share = hn::IfThenElseZero(hn::Lt(size, end), exp2_inside(d, p));
+  return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(x, share), hn::NegMulAdd(t, share, x));
+}
+
 // m * 2^e with m between the root of 1/2 and the root of 2, then a polynomial of m - 1. Numbers below the smallest
 // normal one count as 0.
 template <class D, class V = hn::Vec<D>>

@@ -18,6 +18,9 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
 constexpr int kVectors = 16 / kLanes;  // of a panel
 constexpr int kRegisters = HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_NEON ? 32 : 16;
 
+// With so few rows the machine waits for B, which is then fetched so many floats ahead.
+constexpr int kFewTileRows = 4, kStreamsAhead = 16 * 16;
+
 // Sums, the shorter side of the operands, and one of the other.
 constexpr bool fits(int rows, int panels) {
   const int columns = panels * kVectors;
@@ -53,10 +56,14 @@ HWY_ATTR void multiply_tile(const TileOperands& o) {
       sums[i][j] = o.accumulate ? hn::LoadU(d, c + i * o.c_stride + j * kLanes) : hn::Zero(d);
   const float* next = o.next ? o.next : o.b;
   const int64_t next_step = o.next ? 16 : 0;
+  constexpr bool kStreams = Order == TileOrder::RowMajor && Rows <= kFewTileRows;
 #pragma GCC unroll 1
   for (int64_t k = 0; k < o.depth; ++k) {
     // To the second-level cache: the first one is full of what is multiplied now.
-    if constexpr (Order == TileOrder::RowMajor) {
+    if constexpr (kStreams) {
+#pragma GCC unroll 16
+      for (int p = 0; p < Panels; ++p) __builtin_prefetch(b + p * panel_stride + kStreamsAhead, 0, 3);
+    } else if constexpr (Order == TileOrder::RowMajor) {
       __builtin_prefetch(next, 0, 2);
       next += next_step;
     }

@@ -23,6 +23,7 @@ class Bias {
   static Result<Bias> of(KernelContext& c, const AttentionExtents& e) {
     Bias b(c.params<AttentionParams>(), e);
     if (c.has(3) && c.in(3).dtype == DType::Bool) {
+      b.hides_with_score_ = b.p_.hidden_score.has_value();
       TN_ASSIGN_OR_RETURN(b.mask_, Doubles::filled(c.in(3).size(), kMasked, c.budget()));
       const auto allowed = c.in(3).as<bool>();
       for (size_t i = 0; i < allowed.size(); ++i)
@@ -36,9 +37,7 @@ class Bias {
     }
     if (!c.has(6)) return b;
     b.valid_keys_ = c.in(6).as<int64_t>();
-    for (size_t i = 0; i < b.valid_keys_.size(); ++i)
-      if (b.valid_keys_[i] < 0 || b.valid_keys_[i] > e.total)
-        return invalid_argument("nonpad_kv_seqlen[{}] is {}, but there are {} keys", i, b.valid_keys_[i], e.total);
+    TN_RETURN_IF_ERROR(check_valid_keys(b.valid_keys_, e.total));
     return b;
   }
 
@@ -51,6 +50,11 @@ class Bias {
       any = any || !(value == kMasked);
     }
     return any;
+  }
+
+  // Whether this key has the score of hidden ones.
+  bool replaces(int64_t batch, int64_t head, int64_t query, int64_t key) const {
+    return hides_with_score_ && visible(batch, query, key) && mask_value(batch, head, query, key) == kMasked;
   }
 
  private:
@@ -74,6 +78,7 @@ class Bias {
   const AttentionParams& p_;
   const AttentionExtents& e_;
   Doubles mask_;
+  bool hides_with_score_ = false;
   int64_t keys_in_mask_ = 0;
   std::vector<int64_t> strides_;
   std::span<const int64_t> valid_keys_;
@@ -104,7 +109,7 @@ class Attention {
   explicit Attention(KernelContext& c) : c_(c), p_(c.params<AttentionParams>()), type_(c.in(0).dtype) {}
 
   Status run() {
-    TN_ASSIGN_OR_RETURN(e_, AttentionExtents::of(c_, p_));
+    TN_ASSIGN_OR_RETURN(e_, AttentionExtents::of(c_.inputs(), p_));
     TN_ASSIGN_OR_RETURN(Bias bias, Bias::of(c_, e_));
     TN_ASSIGN_OR_RETURN(q_, read_doubles(c_, 0));
     TN_ASSIGN_OR_RETURN(k_, join_cache(c_, 4, 1, e_, e_.head));
@@ -148,10 +153,15 @@ class Attention {
     }
     expose(1, b, h, i, scores);
     const bool any = bias.fill(b, h, i, added);
-    for (size_t j = 0; j < scores.size(); ++j) scores[j] = round_to(type_, scores[j] + added[j]);
+    for (size_t j = 0; j < scores.size(); ++j) {
+      const bool replaced = bias.replaces(b, h, i, static_cast<int64_t>(j));
+      scores[j] = round_to(type_, replaced ? double{*p_.hidden_score} : scores[j] + added[j]);
+    }
     expose(2, b, h, i, scores);
+    const bool is_undefined = p_.hidden_score && std::ranges::all_of(scores, [](double s) { return s == kMasked; });
     softmax_row(scores, p_.softmax_precision.value_or(type_));
-    for (double& s : scores) s = any ? round_to(type_, s) : 0.0;
+    const bool counts = any || p_.hidden_score;
+    for (double& s : scores) s = is_undefined ? std::nan("") : counts ? round_to(type_, s) : 0.0;
     expose(3, b, h, i, scores);
     for (int64_t d = 0; d < e_.value_head; ++d) {
       meter_.spend(e_.total);
@@ -185,8 +195,18 @@ class Attention {
 
 }  // namespace
 
-Result<AttentionExtents> AttentionExtents::of(KernelContext& c, const AttentionParams& p) {
-  auto shape = [&](size_t i) { return c.has(i) ? std::optional(to_shape(c.in(i).dims)) : std::nullopt; };
+Status check_valid_keys(std::span<const int64_t> valid_keys, int64_t keys) {
+  for (size_t i = 0; i < valid_keys.size(); ++i)
+    if (valid_keys[i] < 0 || valid_keys[i] > keys)
+      return invalid_argument("nonpad_kv_seqlen[{}] is {}, but there are {} keys", i, valid_keys[i], keys);
+  return {};
+}
+
+Result<AttentionExtents> AttentionExtents::of(std::span<const TensorView> inputs, const AttentionParams& p) {
+  auto shape = [&](size_t i) {
+    const bool present = i < inputs.size() && inputs[i].dtype != DType::Undefined;
+    return present ? std::optional(to_shape(inputs[i].dims)) : std::nullopt;
+  };
   const auto q = shape(0), k = shape(1), v = shape(2), past_key = shape(4), past_value = shape(5);
   TN_ASSIGN_OR_RETURN(
       auto s, attention_sizes(p, *q, *k, *v, past_key ? &*past_key : nullptr, past_value ? &*past_value : nullptr));

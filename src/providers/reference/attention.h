@@ -10,7 +10,7 @@ struct AttentionExtents {
   int64_t batch = 0, q_heads = 0, kv_heads = 0, q_length = 0, total = 0, past = 0, head = 0, value_head = 0;
   bool packed = false, kv_packed = false;
 
-  static Result<AttentionExtents> of(KernelContext& c, const AttentionParams& params);
+  static Result<AttentionExtents> of(std::span<const TensorView> inputs, const AttentionParams& params);
 
   // The number of a head's vector in Q and the result, or in K and V.
   int64_t q_row(int64_t b, int64_t h, int64_t t) const { return row(packed, b, h, t, q_heads, q_length); }
@@ -22,5 +22,8 @@ struct AttentionExtents {
     return packed ? (b * length + t) * heads + h : (b * heads + h) * length + t;
   }
 };
+
+// Refuses a nonpad_kv_seqlen that counts more keys than there are.
+Status check_valid_keys(std::span<const int64_t> valid_keys, int64_t keys);
 
 }  // namespace tenon

@@ -39,6 +39,17 @@ Rule merge_products();
 Rule claim_pointwise();
 Rule fuse_pointwise();
 
+// What exporters write attention as; the heads of an attention, where they are parted and joined.
+Rule claim_attention();
+Rule absorb_heads();
+// A node that multiplies or divides x by one number, which another node may compute.
+struct Scaling {
+  const GraphNode* node = nullptr;
+  size_t x = 0;  // the number of its input
+};
+// The node that makes v, when it is one.
+Scaling scaling_of(const Graph& graph, ValueId v);
+
 // A claim that begins with this node, and its patch.
 struct Beginning {
   std::unique_ptr<Patch> patch;

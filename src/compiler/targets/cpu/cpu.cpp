@@ -48,7 +48,7 @@ const std::vector<std::vector<Rule>>& claimers(bool exact) {
 Status join_parts(Graph& graph, ChangeLog& log) {
   static const std::vector<Rule> rules = {fuse_gelu(),           fuse_gelu_tanh(),           fuse_quick_gelu(),
                                           fuse_layer_norm(true), fuse_layer_norm_bias(true), fuse_rms_norm(),
-                                          join_hard_swish()};
+                                          join_hard_swish(),     claim_attention(),          absorb_heads()};
   graph.constants->may_ask_weights = false;
   Status status = rewrite(graph, rules, log);
   graph.constants->may_ask_weights = true;
