@@ -114,13 +114,13 @@ Status check_attention_inputs(InferContext& c) {
 
 // The mask broadcasts to [batch, heads, queries, keys]; unless it must be whole, its last axis may also be shorter than
 // the keys.
-Status check_mask(const Shape& mask, const AttentionSizes& s, bool whole) {
+Status check_mask(const Shape& mask, const AttentionSizes& s, const AttentionParams& p) {
   const Shape full{s.batch, s.q_heads, s.q_length, s.total_length()};
   bool fits = !mask.empty() && mask.size() <= 4;
   for (size_t i = 0; fits && i < mask.size(); ++i) {
     const Dim &have = mask[mask.size() - 1 - i], &want = full[3 - i];
     if (!have.is_constant() || !want.is_constant()) continue;
-    const bool may_be_shorter = i == 0 && !whole, may_be_one = i > 0 && have.equals(1);
+    const bool may_be_shorter = i == 0 && !p.whole_mask, may_be_one = (i > 0 || p.hidden_score) && have.equals(1);
     fits = may_be_shorter ? have.value() <= want.value() : may_be_one || have == want;
   }
   if (fits) return {};
@@ -141,7 +141,7 @@ Status infer_attention(InferContext& c) {
     return {};
   }
   TN_ASSIGN_OR_RETURN(auto s, attention_sizes(p, *c.shape(0), *c.shape(1), *c.shape(2), c.shape(4), c.shape(5)));
-  if (c.shape(3)) TN_RETURN_IF_ERROR(check_mask(*c.shape(3), s, p.whole_mask));
+  if (c.shape(3)) TN_RETURN_IF_ERROR(check_mask(*c.shape(3), s, p));
   if (const Shape* lengths = c.shape(6); lengths && (lengths->size() != 1 || differ((*lengths)[0], s.batch)))
     return invalid_model("nonpad_kv_seqlen must have the shape [{}], but it has {}", s.batch.to_string(),
                          shape_text(*lengths));

@@ -14,7 +14,7 @@ struct AttentionParams {
   int64_t left_window_size = -1, right_window_size = -1;  // -1: unbounded
   bool whole_mask = false;                                // the mask must cover every key; else the rest is masked out
   // The score of keys that a mask of bools hides; without it they are taken out. With it the result is what a Softmax
-  // of the scores gives: NaN where all of them are -infinity, and not 0.
+  // of the scores gives: NaN where all of them are -infinity, and not 0; and a mask of one key holds for all keys.
   std::optional<float> hidden_score;
   void fields(FieldVisitor& v) {
     v.field("is_causal", is_causal);

@@ -14,10 +14,9 @@ Result<ScoreRules> ScoreRules::of(KernelContext& c, const AttentionExtents& e) {
   rules.keys_in_mask_ = e.total;
   if (c.has(3)) {
     rules.mask_ = c.in(3);
-    rules.keys_in_mask_ = rules.mask_.dims.back();
-    const auto strides =
+    rules.keys_in_mask_ = keys_in_mask(*rules.params_, rules.mask_, e);
+    rules.strides_ =
         broadcast_strides(rules.mask_.dims, std::vector{e.batch, e.q_heads, e.q_length, rules.keys_in_mask_});
-    rules.strides_ = {strides[0], strides[1], strides[2]};
   }
   if (!c.has(6)) return rules;
   rules.valid_keys_ = c.in(6).as<int64_t>();
@@ -48,11 +47,22 @@ float ScoreRules::mask(const ScoreFunctions& f, float* scores, KeyRange block, S
   float* first = scores + (keys.begin - block.begin);
   if (params_->softcap > 0) f.scores->cap(first, params_->softcap, keys.size());
   if (mask_.dtype == DType::Undefined) return f.scores->largest(first, keys.size());
-  const int64_t at = place.batch * strides_[0] + place.head * strides_[1] + place.query * strides_[2] + keys.begin;
+  const int64_t at =
+      place.batch * strides_[0] + place.head * strides_[1] + place.query * strides_[2] + keys.begin * strides_[3];
+  if (strides_[3] == 0) return mask_all(f, first, keys.size(), at);
   if (mask_.dtype == DType::Float32)
     return f.scores->add(first, static_cast<const float*>(mask_.data) + at, keys.size());
   const float hidden = params_->hidden_score.value_or(-HUGE_VALF);
   return f.scores->hide(first, static_cast<const bool*>(mask_.data) + at, hidden, keys.size());
+}
+
+// The same element of the mask for all keys.
+float ScoreRules::mask_all(const ScoreFunctions& f, float* scores, int64_t count, int64_t at) const {
+  if (mask_.dtype == DType::Float32)
+    for (int64_t i = 0; i < count; ++i) scores[i] += static_cast<const float*>(mask_.data)[at];
+  else if (!static_cast<const bool*>(mask_.data)[at])
+    std::fill_n(scores, count, params_->hidden_score.value_or(-HUGE_VALF));
+  return f.scores->largest(scores, count);
 }
 
 float ScoreRules::weigh(const ScoreFunctions& f, float* scores, KeyRange block, ScorePlace place, float of_block,

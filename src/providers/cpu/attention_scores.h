@@ -49,13 +49,14 @@ class ScoreRules {
   }
 
  private:
+  float mask_all(const ScoreFunctions& f, float* scores, int64_t count, int64_t at) const;
   // The keys of a block that a query sees.
   KeyRange seen(ScorePlace place, KeyRange block) const;
 
   const AttentionParams* params_ = nullptr;
   const AttentionExtents* extents_ = nullptr;
   TensorView mask_;
-  std::vector<int64_t> strides_;  // of the mask, by batch, head and query
+  std::vector<int64_t> strides_;  // of the mask, by batch, head, query and key
   int64_t keys_in_mask_ = 0;
   std::span<const int64_t> valid_keys_;
 };

@@ -32,7 +32,7 @@ class Bias {
       TN_ASSIGN_OR_RETURN(b.mask_, read_doubles(c, 3));
     }
     if (c.has(3)) {
-      b.keys_in_mask_ = c.in(3).dims.back();
+      b.keys_in_mask_ = keys_in_mask(c.params<AttentionParams>(), c.in(3), e);
       b.strides_ = broadcast_strides(c.in(3).dims, std::vector{e.batch, e.q_heads, e.q_length, b.keys_in_mask_});
     }
     if (!c.has(6)) return b;
@@ -194,6 +194,11 @@ class Attention {
 };
 
 }  // namespace
+
+int64_t keys_in_mask(const AttentionParams& params, const TensorView& mask, const AttentionExtents& e) {
+  const int64_t keys = mask.dims.back();
+  return params.hidden_score && keys == 1 ? e.total : keys;
+}
 
 Status check_valid_keys(std::span<const int64_t> valid_keys, int64_t keys) {
   for (size_t i = 0; i < valid_keys.size(); ++i)

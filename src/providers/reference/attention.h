@@ -23,6 +23,9 @@ struct AttentionExtents {
   }
 };
 
+// Of how many keys a mask tells.
+int64_t keys_in_mask(const AttentionParams& params, const TensorView& mask, const AttentionExtents& extents);
+
 // Refuses a nonpad_kv_seqlen that counts more keys than there are.
 Status check_valid_keys(std::span<const int64_t> valid_keys, int64_t keys);
 

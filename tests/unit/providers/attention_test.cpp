@@ -150,6 +150,19 @@ TEST(Attention, GivesHiddenKeysTheirScore) {
                          .bool_mask = bools});
 }
 
+// As it does where a Softmax follows a sum.
+TEST(Attention, RepeatsAMaskOfOneKey) {
+  for (const bool bools : {true, false})
+    for (const std::vector<int64_t>& mask : {std::vector<int64_t>{1}, {20, 1}, {2, 1, 20, 1}})
+      check_attention({.name = testing::PrintToString(mask) + (bools ? " of bools" : ""),
+                       .batch = 2,
+                       .q_length = 20,
+                       .kv_length = 300,
+                       .params = {.whole_mask = true, .hidden_score = -3.0f},
+                       .mask = mask,
+                       .bool_mask = bools});
+}
+
 TEST(Attention, HasNoNumberWhereEverythingIsHidden) {
   const AttentionCase c{.q_length = 9, .kv_length = 40};
   auto inputs = inputs_of(c);
