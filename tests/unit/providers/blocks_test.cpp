@@ -2,6 +2,7 @@
 #include "unit/providers/blocks.h"
 
 #include "ops/concat.h"
+#include "ops/normalization.h"
 #include "ops/pointwise.h"
 #include "ops/pooling.h"
 #include "ops/resize.h"
@@ -72,6 +73,41 @@ TEST(Blocks, GlobalPools) {
     const Params none = Params::of(NoParams{});
     check("cpu/GlobalAveragePool", OpId::GlobalAveragePool, none, {noise(dims, 1)}, {{true}, false}, "blocks", 400);
     check("cpu/GlobalMaxPool", OpId::GlobalMaxPool, none, {noise(dims, 1)}, {{true}, false}, "blocks");
+  }
+}
+
+// Of numbers below 6 in size, whose normalized differences grow by at most 1 / sqrt(0.1).
+void check_normalization(OpId op, const Params& params, const std::vector<Tensor>& inputs) {
+  const std::string name(op_def(op).name);
+  const Tensor expected = run_kernel("reference/" + name, op, params, inputs);
+  Tensor size = absolute(expected);
+  for (float& v : size.as_mutable<float>()) v = 12 * 3.2f + 1;
+  const int64_t positions = count_of(Dims(inputs[0].dims()).subspan(2));
+  // Of 4 sums over 256 positions, of joining those, and of the rest.
+  const int64_t roundings = 64 + positions / 256 + 16;
+  ThreadPool pool(1);
+  for_each_isa([&] {
+    const Tensor blocked = run_in_blocks("cpu/" + name, op, params, inputs, {{true}}, "blocks");
+    expect_near(blocked, expected, size, roundings);
+    EXPECT_TRUE(same_bits(run_in_blocks("cpu/" + name, op, params, inputs, {{true}}, "blocks", &pool), blocked));
+  });
+}
+
+TEST(Blocks, Normalizations) {
+  for (const auto& dims : std::vector<std::vector<int64_t>>{
+           {1, 16, 9, 9}, {2, 24, 12, 31}, {1, 36, 3}, {1, 12, 3, 5, 7}, {2, 20, 40, 61}, {1, 8, 20000}, {0, 4, 2}}) {
+    SCOPED_TRACE(testing::Message() << dims[1] << " channels");
+    Tensor x = noise(dims, 1);
+    // Away from zero, so that the mean matters, and differently in each channel.
+    const int64_t plane = count_of(Dims(dims).subspan(2));
+    for (size_t i = 0; i < x.as<float>().size(); ++i)
+      x.as_mutable<float>()[i] += static_cast<float>(static_cast<int64_t>(i) / plane % dims[1] % 5);
+    const std::vector<Tensor> inputs{x, noise({dims[1]}, 2), noise({dims[1]}, 3)};
+    check_normalization(OpId::InstanceNormalization, Params::of(InstanceNormalizationParams{.epsilon = 0.1f}), inputs);
+    for (const int64_t groups : {int64_t{1}, int64_t{4}, dims[1]}) {
+      const GroupNormalizationParams p{.epsilon = 0.1f, .num_groups = groups};
+      check_normalization(OpId::GroupNormalization, Params::of(p), inputs);
+    }
   }
 }
 
