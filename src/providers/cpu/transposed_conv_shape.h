@@ -54,4 +54,8 @@ struct PhaseGroup {
 // to keep a table of.
 Result<std::vector<PhaseGroup>> phase_groups(const TransposedConvShape& shape, int64_t most_phases);
 
+// Transposed convolutions of values in blocks of channels.
+Result<KernelState> bind_conv_transpose_blocks(const BindRequest& request);
+Status run_conv_transpose_blocks(KernelContext& c);
+
 }  // namespace tenon
