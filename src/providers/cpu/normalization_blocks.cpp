@@ -21,11 +21,11 @@ constexpr int64_t kMostPlaneParts = 16;
 using ChannelNumbers = std::array<float, kLanes>;
 
 // Of some positions of 16 channels.
-struct Moments {
+struct ChannelMoments {
   float count = 0;
   ChannelNumbers means{}, squares{};  // squares: of what is left beside the mean, summed
 
-  void join(const Moments& other) {
+  void join(const ChannelMoments& other) {
     if (other.count == 0) return;
     const float all = count + other.count, share = other.count / all;
     for (size_t i = 0; i < means.size(); ++i) {
@@ -52,14 +52,14 @@ class NormalizedBlocks {
 
   int64_t chunks() const { return images_ * blocks_ * parts_; }
   int64_t scratch_bytes() const {
-    return chunks() * int64_t{sizeof(Moments)} + images_ * blocks_ * int64_t{sizeof(BlockFactors)};
+    return chunks() * int64_t{sizeof(ChannelMoments)} + images_ * blocks_ * int64_t{sizeof(BlockFactors)};
   }
 
   void run(KernelContext& c) const {
     const auto* x = static_cast<const float*>(c.in(0).data);
     auto* y = static_cast<float*>(c.out(0).data);
     // In the memory of the calling thread.
-    auto* const moments = c.scratch<Moments>();
+    auto* const moments = c.scratch<ChannelMoments>();
     auto* const factors = static_cast<BlockFactors*>(static_cast<void*>(moments + chunks()));
     c.parallel_for(chunks(), [&](int64_t chunk) { moments[chunk] = moments_of(x, chunk); });
     // Parts join the first of their plane.
@@ -81,13 +81,13 @@ class NormalizedBlocks {
   int64_t first_position(int64_t chunk) const { return positions_ * (chunk % parts_) / parts_; }
   int64_t last_position(int64_t chunk) const { return positions_ * (chunk % parts_ + 1) / parts_; }
 
-  Moments moments_of(const float* x, int64_t chunk) const {
-    Moments all;
+  ChannelMoments moments_of(const float* x, int64_t chunk) const {
+    ChannelMoments all;
     const int64_t last = last_position(chunk);
     for (int64_t i = first_position(chunk); i < last; i += kMomentPositions) {
       poll_cancelled();
       const int64_t count = std::min(kMomentPositions, last - i);
-      Moments some{static_cast<float>(count)};
+      ChannelMoments some{static_cast<float>(count)};
       functions_.moments(x + (chunk / parts_ * positions_ + i) * kLanes, count, some.means.data(), some.squares.data());
       all.join(some);
     }
@@ -95,7 +95,7 @@ class NormalizedBlocks {
   }
 
   // Of the channels of a group of an image, from the moments of whole planes.
-  void find_factors(int64_t group, const Moments* moments, const float* scale, const float* bias,
+  void find_factors(int64_t group, const ChannelMoments* moments, const float* scale, const float* bias,
                     BlockFactors* factors) const {
     const int64_t image = group / groups_, size = channels_ / groups_, first = group % groups_ * size;
     const auto of_block = [&](int64_t channel) { return image * blocks_ + channel / kLanes; };
@@ -105,7 +105,7 @@ class NormalizedBlocks {
     mean /= static_cast<float>(size);
     const auto count = static_cast<float>(positions_);
     for (int64_t i = first; i < first + size; ++i) {
-      const Moments& own = moments[of_block(i) * parts_];
+      const ChannelMoments& own = moments[of_block(i) * parts_];
       const float step = own.means[lane(i)] - mean;
       squares += own.squares[lane(i)] + step * step * count;
     }
