@@ -60,7 +60,7 @@ class WinogradConv {
         panels_(ceil_div(shape.outputs, kPanelWidth)), blocks_(ceil_div(shape.channels, kPanelWidth)),
         tile_columns_(ceil_div(shape.out[2], edge_)), tiles_(ceil_div(shape.out[1], edge_) * tile_columns_),
         kernel_slices_(shape.window[0].kernel),
-        tile_parts_(ceil_div(tiles_, kernel_slices_ > 1 ? kMostTilesOfSlices : kMostTiles)),
+        tile_parts_(tile_parts(tiles_, kernel_slices_ > 1 ? kMostTilesOfSlices : kMostTiles)),
         most_tiles_(ceil_div(tiles_, tile_parts_)) {
     share_slices();
     const int64_t parts = std::min(panels_, ceil_div(kFewestChunks, shape.batch * slice_parts_ * tile_parts_));
@@ -92,6 +92,12 @@ class WinogradConv {
   }
 
  private:
+  // An even number, which two threads share; where there are many, it does not matter.
+  static int64_t tile_parts(int64_t tiles, int64_t most) {
+    const int64_t parts = ceil_div(tiles, most);
+    return parts > 1 ? parts + parts % 2 : parts;
+  }
+
   // Neighbouring slices share inputs, so a chunk has several where caches hold their points.
   void share_slices() {
     if (kernel_slices_ > 1) {
