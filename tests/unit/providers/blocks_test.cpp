@@ -6,6 +6,7 @@
 #include "ops/pointwise.h"
 #include "ops/pooling.h"
 #include "ops/resize.h"
+#include "ops/split.h"
 
 namespace tenon::test {
 namespace {
@@ -115,6 +116,19 @@ TEST(Blocks, Concat) {
   const Params p = Params::of(ConcatParams{1});
   const std::vector<Tensor> inputs{noise({2, 16, 5, 6}, 1), noise({2, 48, 5, 6}, 2), noise({2, 21, 5, 6}, 3)};
   check("cpu/Concat", OpId::Concat, p, inputs, {{true, true, true}}, "blocks");
+}
+
+TEST(Blocks, Split) {
+  const Params p = Params::of(SplitParams{.axis = 1, .num_outputs = 3});
+  // The last part is the smaller one.
+  for (const int64_t channels : {48, 95}) {
+    const std::vector<Tensor> inputs{noise({2, channels, 5, 6}, 1)};
+    for_each_isa([&] {
+      const auto plain = run_kernel_outputs("cpu/Split", OpId::Split, p, inputs, 3);
+      const auto blocked = run_outputs_in_blocks("cpu/Split", OpId::Split, p, inputs, 3, {{true}}, "blocks");
+      for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(same_bits(blocked[i], plain[i]));
+    });
+  }
 }
 
 TEST(Blocks, Resize) {
