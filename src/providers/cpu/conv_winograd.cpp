@@ -24,8 +24,7 @@ constexpr int64_t kPointNumbers = 128 * 1024;
 constexpr int64_t kFewestChunks = 2;
 // Rows of points are this much longer than their channels, so that neighbours do not meet in one place of a cache.
 constexpr int64_t kGap = 16;
-// Channels that go to the points at a time, where kernels have one slice: their points stay in a cache.
-constexpr int64_t kPointChannels = 128;
+constexpr int64_t kPointDepth = 512;
 // The last row of results may be read up to here.
 constexpr int64_t kRowReadAhead = 16;
 
@@ -39,11 +38,6 @@ struct TileChunk {
 // Tiles beside each other in one row of tiles.
 struct TileRun {
   int64_t row = 0, column = 0, count = 0;  // of tiles
-};
-
-// Input channels that go to the points together; those before them have been multiplied.
-struct ChannelRange {
-  int64_t first = 0, count = 0;
 };
 
 // The results of a run: sixteen channels of a slice of an image.
@@ -67,13 +61,13 @@ class WinogradConv {
         tile_columns_(ceil_div(shape.out[2], edge_)), tiles_(ceil_div(shape.out[1], edge_) * tile_columns_),
         kernel_slices_(shape.window[0].kernel),
         tile_parts_(tile_parts(tiles_, kernel_slices_ > 1 ? kMostTilesOfSlices : kMostTiles)),
-        most_tiles_(ceil_div(tiles_, tile_parts_)),
-        most_channels_(kernel_slices_ > 1 ? shape.channels : std::min(kPointChannels, blocks_ * kPanelWidth)) {
+        most_tiles_(ceil_div(tiles_, tile_parts_)) {
     share_slices();
     const int64_t parts = std::min(panels_, ceil_div(kFewestChunks, shape.batch * slice_parts_ * tile_parts_));
     panel_block_ = ceil_div(panels_, parts);
     panel_parts_ = ceil_div(panels_, panel_block_);
-    in_stride_ = (most_slices_ + kernel_slices_ - 1) * most_channels_ + kGap;
+    in_stride_ = (most_slices_ + kernel_slices_ - 1) * shape.channels + kGap;
+    if (kernel_slices_ == 1) in_stride_ = blocks_ * kPanelWidth + kGap;
     out_stride_ = most_slices_ * panel_block_ * kPanelWidth + kGap;
     const int64_t run = std::min(most_tiles_, tile_columns_);
     in_columns_ = run * edge_ + 2;
@@ -92,13 +86,8 @@ class WinogradConv {
     float* in = scratch;
     float* out = in + points_ * most_tiles_ * in_stride_;
     float* staged = out + points_ * most_tiles_ * out_stride_;
-    if (shape_.channels == 0) std::fill(out, out + points_ * most_tiles_ * out_stride_, 0.0f);
-    for (int64_t first = 0; first < shape_.channels; first += most_channels_) {
-      const ChannelRange channels{first, std::min(most_channels_, shape_.channels - first)};
-      for_each_run(chunk,
-                   [&](const TileRun& run, int64_t tile) { load(tensors, chunk, channels, run, tile, staged, in); });
-      multiply(tensors, chunk, channels, in, out);
-    }
+    for_each_run(chunk, [&](const TileRun& run, int64_t tile) { load(tensors, chunk, run, tile, staged, in); });
+    multiply(tensors, chunk, in, out);
     for_each_run(chunk, [&](const TileRun& run, int64_t tile) { store(tensors, chunk, run, tile, staged, out); });
   }
 
@@ -147,15 +136,15 @@ class WinogradConv {
   }
 
   // The inputs of a run of tiles, as points. The lanes of channels that are not there go where the next slice will be.
-  void load(const ConvTensors& tensors, const TileChunk& chunk, const ChannelRange& channels, const TileRun& run,
-            int64_t tile, float* staged, float* in) const {
+  void load(const ConvTensors& tensors, const TileChunk& chunk, const TileRun& run, int64_t tile, float* staged,
+            float* in) const {
     for (int64_t i = 0; i < chunk.slices + kernel_slices_ - 1; ++i)
-      load_slice(tensors, chunk.image, channels, chunk.first_slice + i - shape_.window[0].pad_begin, run, staged,
-                 in + tile * in_stride_ + i * channels.count);
+      load_slice(tensors, chunk.image, chunk.first_slice + i - shape_.window[0].pad_begin, run, staged,
+                 in + tile * in_stride_ + i * shape_.channels);
   }
 
-  void load_slice(const ConvTensors& tensors, int64_t image, const ChannelRange& channels, int64_t slice,
-                  const TileRun& run, float* staged, float* points) const {
+  void load_slice(const ConvTensors& tensors, int64_t image, int64_t slice, const TileRun& run, float* staged,
+                  float* points) const {
     const int64_t columns = run.count * edge_ + 2, row_stride = columns * kPanelWidth;
     const int64_t top = run.row * edge_ - shape_.window[1].pad_begin;
     const int64_t left = run.column * edge_ - shape_.window[2].pad_begin;
@@ -163,9 +152,7 @@ class WinogradConv {
     // Columns of the staged rows that lie in the image.
     const int64_t begin = std::clamp<int64_t>(-left, 0, columns), end = std::clamp(shape_.in[2] - left, begin, columns);
     const bool is_inside = has_slice && begin == 0 && end == columns && top >= 0 && top + edge_ + 2 <= shape_.in[1];
-    const int64_t first_block = channels.first / kPanelWidth;
-    const int64_t last_block = ceil_div(channels.first + channels.count, kPanelWidth);
-    for (int64_t block = first_block; block < last_block; ++block, points += kPanelWidth) {
+    for (int64_t block = 0; block < blocks_; ++block, points += kPanelWidth) {
       if (blocked_.input && is_inside) {
         const float* x = tensors.x + blocked_row(image, block, slice, top) + left * kPanelWidth;
         kernels_.to_points(x, shape_.in[2] * kPanelWidth, run.count, points, most_tiles_ * in_stride_, in_stride_);
@@ -207,34 +194,36 @@ class WinogradConv {
     columns_(from, count, nullptr, false, to);
   }
 
-  void multiply(const ConvTensors& tensors, const TileChunk& chunk, const ChannelRange& channels, const float* in,
-                float* out) const {
-    const int64_t panel_size = kernel_slices_ * shape_.channels * kPanelWidth;
+  void multiply(const ConvTensors& tensors, const TileChunk& chunk, const float* in, float* out) const {
+    const int64_t depth = kernel_slices_ * shape_.channels, panel_size = depth * kPanelWidth;
+    if (depth == 0) std::fill(out, out + points_ * most_tiles_ * out_stride_, 0.0f);
     // Each tile of rows fetches a panel of the next weights, so that those of as many panels are there in time.
     const int64_t most_panels = ceil_div(chunk.tiles(), int64_t{table_.most_rows});
     for (int64_t point = 0; point < points_; ++point) {
       poll_cancelled();
-      for (int64_t first = 0; first < chunk.panels(); first += most_panels) {
-        const int64_t panels = std::min(most_panels, chunk.panels() - first);
-        const float* weights = tensors.packed + (point * panels_ + chunk.first_panel + first) * panel_size;
-        TileOperands operands{.a_stride = in_stride_,
-                              .b = weights + channels.first * kPanelWidth,
-                              .b_panel_stride = panel_size,
-                              .b_depth_stride = kPanelWidth,
-                              .depth = kernel_slices_ * channels.count,
-                              .c_stride = out_stride_,
-                              .accumulate = channels.first > 0};
-        // The panels after these; after the last ones, those of the next point.
-        if (first + panels < chunk.panels())
-          operands.next = operands.b + panels * panel_size;
-        else if (point + 1 < points_)
-          operands.next = operands.b + (panels_ - first) * panel_size;
-        for (int64_t slice = 0; slice < chunk.slices; ++slice) {
-          operands.a = in + point * most_tiles_ * in_stride_ + slice * channels.count;
-          operands.c = out + point * most_tiles_ * out_stride_ + (slice * panel_block_ + first) * kPanelWidth;
-          multiply_tiles(table_, TileOrder::RowMajor, operands, chunk.tiles(), panels);
+      for (int64_t k = 0; k < depth; k += kPointDepth)
+        for (int64_t first = 0; first < chunk.panels(); first += most_panels) {
+          const int64_t panels = std::min(most_panels, chunk.panels() - first);
+          const float* weights =
+              tensors.packed + (point * panels_ + chunk.first_panel + first) * panel_size + k * kPanelWidth;
+          TileOperands operands{.a_stride = in_stride_,
+                                .b = weights,
+                                .b_panel_stride = panel_size,
+                                .b_depth_stride = kPanelWidth,
+                                .depth = std::min(kPointDepth, depth - k),
+                                .c_stride = out_stride_,
+                                .accumulate = k > 0};
+          // The panels after these; after the last ones, those of the next point.
+          if (first + panels < chunk.panels())
+            operands.next = weights + panels * panel_size;
+          else if (point + 1 < points_ && depth <= kPointDepth)
+            operands.next = weights + (panels_ - first) * panel_size;
+          for (int64_t slice = 0; slice < chunk.slices; ++slice) {
+            operands.a = in + point * most_tiles_ * in_stride_ + slice * shape_.channels + k;
+            operands.c = out + point * most_tiles_ * out_stride_ + (slice * panel_block_ + first) * kPanelWidth;
+            multiply_tiles(table_, TileOrder::RowMajor, operands, chunk.tiles(), panels);
+          }
         }
-      }
     }
   }
 
@@ -299,7 +288,6 @@ class WinogradConv {
   const FinishFunction finish_;
   const int64_t panels_, blocks_;  // of output and of input channels
   const int64_t tile_columns_, tiles_, kernel_slices_, tile_parts_, most_tiles_;
-  const int64_t most_channels_;  // that go to the points at a time
   int64_t most_slices_ = 1, slice_parts_ = 1;
   int64_t panel_block_ = 1, panel_parts_ = 1;
   int64_t in_stride_ = 0, out_stride_ = 0;    // from tile to tile at one point
