@@ -5,7 +5,6 @@
 
 #include "base/checked_math.h"
 #include "providers/cpu/block_tiles.h"
-#include "providers/cpu/conv_shape.h"
 #include "providers/cpu/transposed_conv_shape.h"
 
 namespace tenon {

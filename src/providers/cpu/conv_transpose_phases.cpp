@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
-#include "providers/cpu/conv_shape.h"
 #include "providers/cpu/finish.h"
 #include "providers/cpu/gather.h"
 #include "providers/cpu/interleave.h"
