@@ -59,13 +59,35 @@ ThreadPool::~ThreadPool() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void ThreadPool::Job::work() {
+ThreadPool::Job::Job(FunctionRef<void(int64_t)> given, int64_t count, int64_t helpers_at_most)
+    : body(given), chunks(count), max_helpers(static_cast<uint32_t>(helpers_at_most)),
+      share_count(std::min(static_cast<size_t>(helpers_at_most) + 1, kMostShares)),
+      flushes_subnormals(tenon::flushes_subnormals()) {
+  const auto parts = static_cast<int64_t>(share_count);
+  int64_t begin = 0;
+  for (int64_t i = 0; i < parts; ++i) {
+    Share& share = shares[static_cast<size_t>(i)];
+    share.next.store(begin, std::memory_order_relaxed);
+    begin = share.end = begin + (chunks - begin) / (parts - i);
+  }
+}
+
+bool ThreadPool::Job::is_claimed() const {
+  return std::all_of(shares.begin(), shares.begin() + static_cast<ptrdiff_t>(share_count),
+                     [](const Share& s) { return s.next.load(std::memory_order_relaxed) >= s.end; });
+}
+
+void ThreadPool::Job::work(size_t first_share) {
   try {
-    for (int64_t i = next.fetch_add(1, std::memory_order_relaxed); i < chunks;
-         i = next.fetch_add(1, std::memory_order_relaxed))
-      body(i);
+    for (size_t i = 0; i < share_count; ++i) {
+      Share& share = shares[(first_share + i) % share_count];
+      while (share.next.load(std::memory_order_relaxed) < share.end) {
+        const int64_t chunk = share.next.fetch_add(1, std::memory_order_relaxed);
+        if (chunk < share.end) body(chunk);
+      }
+    }
   } catch (...) {
-    next.store(chunks, std::memory_order_relaxed);
+    for (Share& share : shares) share.next.store(chunks, std::memory_order_relaxed);
     if (!failed.exchange(true, std::memory_order_relaxed)) failure = std::current_exception();
   }
 }
@@ -86,12 +108,12 @@ void ThreadPool::parallel_for(int64_t chunks, FunctionRef<void(int64_t)> body, i
     return;
   }
   const Place caller(0);
-  Job job{body, chunks, static_cast<uint32_t>(std::min<int64_t>(max_helpers, chunks - 1)), flushes_subnormals()};
+  Job job(body, chunks, std::min<int64_t>({max_helpers, workers(), chunks - 1}));
   desk->job = &job;
   desk->gate.store(kOpen, std::memory_order_release);
   epoch_.fetch_add(1);
   epoch_.notify_all();
-  job.work();
+  job.work(0);
   // Nobody enters any more; a worker that is inside finishes its chunk.
   desk->gate.fetch_and(~kOpen, std::memory_order_acq_rel);
   for (int spins = 0; desk->gate.load(std::memory_order_acquire) != 0; ++spins) {
@@ -109,14 +131,14 @@ bool ThreadPool::Desk::enter() {
   while ((seen & kOpen) != 0) {
     // Once inside, the job cannot go away, so its limit is read after entering.
     if (!gate.compare_exchange_weak(seen, seen + 1, std::memory_order_acq_rel)) continue;
-    if ((seen & ~kOpen) < job->max_helpers && job->next.load(std::memory_order_relaxed) < job->chunks) return true;
+    if ((seen & ~kOpen) < job->max_helpers && !job->is_claimed()) return true;
     gate.fetch_sub(1, std::memory_order_release);
     return false;
   }
   return false;
 }
 
-bool ThreadPool::help_somebody(size_t first_desk) {
+bool ThreadPool::help_somebody(size_t worker, size_t first_desk) {
   for (size_t i = 0; i < kDesks; ++i) {
     Desk& desk = desks_[(first_desk + i) % kDesks];
     if (!desk.enter()) continue;
@@ -125,7 +147,7 @@ bool ThreadPool::help_somebody(size_t first_desk) {
       SubnormalScope subnormals;
       subnormals.flush(desk.job->flushes_subnormals);
       const Place helper(desk.job->helpers.fetch_add(1, std::memory_order_relaxed) + 1);
-      desk.job->work();
+      desk.job->work(worker + 1);
     }
     desk.gate.fetch_sub(1, std::memory_order_release);
     return true;
@@ -151,7 +173,7 @@ void ThreadPool::worker_loop(size_t index) {
   while (true) {
     seen = wait_for_job(seen);
     if (stopping_.load()) return;
-    while (help_somebody(first_desk)) first_desk = (first_desk + 1) % kDesks;
+    while (help_somebody(index, first_desk)) first_desk = (first_desk + 1) % kDesks;
   }
 }
 

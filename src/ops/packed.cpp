@@ -80,10 +80,12 @@ Status infer_pack_panels(InferContext& c) {
   TN_RETURN_IF_ERROR(check_groups(p.groups, outputs));
   TN_RETURN_IF_ERROR(expect_shape(c, 1, "the scale", {outputs}));
   if (winograd_outputs(p.layout) > 0) {
-    if (p.groups != 1 || w.size() != 4 || differ(w[2], Dim(3)) || differ(w[3], Dim(3)))
+    const size_t rank = w.size();
+    if (p.groups != 1 || rank < 4 || rank > 5 || differ(w[rank - 2], Dim(3)) || differ(w[rank - 1], Dim(3)))
       return invalid_model("weights of shape {} in {} groups cannot be packed as {}; they must be 3x3 in one group",
                            shape_text(w), p.groups, choice_name(p.layout));
-    c.out(0, DType::Float32, Shape{Dim(winograd_points(p.layout)), panels_of(outputs), w[1], Dim(kPanelWidth)});
+    const Dim k = rank == 5 ? w[2] * w[1] : w[1];
+    c.out(0, DType::Float32, Shape{Dim(winograd_points(p.layout)), panels_of(outputs), k, Dim(kPanelWidth)});
   } else if (p.layout == PackedLayout::Depthwise)
     c.out(0, DType::Float32, Shape{panels_of(outputs), depth, Dim(kPanelWidth)});
   else
@@ -127,7 +129,7 @@ bool steps_by_one(const std::vector<int64_t>& steps) {
 }
 
 Status check_winograd(const ConvParams& p, PackedLayout layout) {
-  if (p.group == 1 && p.window.kernel_shape == std::vector<int64_t>{3, 3} && steps_by_one(p.window.strides) &&
+  if (p.group == 1 && is_winograd_kernel(p.window.kernel_shape) && steps_by_one(p.window.strides) &&
       steps_by_one(p.window.dilations))
     return {};
   return invalid_model("weights that are packed as {} need a 3x3 kernel, steps of 1 and one group",
@@ -153,7 +155,8 @@ Result<Shape> packed_conv_shape(const PackedConvParams& p, const Dim& input_chan
   }
   if (winograd_outputs(p.layout) > 0) {
     TN_RETURN_IF_ERROR(check_winograd(p.conv, p.layout));
-    return Shape{Dim(winograd_points(p.layout)), panels_of(outputs), input_channels, Dim(kPanelWidth)};
+    const Dim k = Dim(winograd_slices(p.conv.window.kernel_shape)) * input_channels;
+    return Shape{Dim(winograd_points(p.layout)), panels_of(outputs), k, Dim(kPanelWidth)};
   }
   return panel_shape(p.conv.group, outputs, input_channels, *taps);
 }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "ops/convolution.h"
 #include "ops/fused_activation.h"
 
@@ -13,8 +15,8 @@ inline constexpr int64_t kPanelWidth = 16;
 enum class PackedLayout : uint8_t {
   Panels,     // [groups, ceil(N / groups / 16), K, 16]: for each k, 16 neighbouring outputs; padded with zeros
   Depthwise,  // [ceil(N / 16), taps, 16]: for each tap, 16 neighbouring channels; padded with zeros
-  // [points, ceil(N / 16), C, 16] of a 3x3 kernel: each filter as its values at the points of a Winograd tile of 2x2 or
-  // 4x4 outputs, which are 16 or 36 points.
+  // [points, ceil(N / 16), K, 16] of a kernel that is 3x3 along its last two axes: each filter as its values at the
+  // points of a Winograd tile of 2x2 or 4x4 outputs, which are 16 or 36 points. K is (tap of the axis before, channel).
   Winograd2,
   Winograd4,
 };
@@ -31,6 +33,12 @@ constexpr int64_t winograd_outputs(PackedLayout layout) {
 constexpr int64_t winograd_points(PackedLayout layout) {
   return (winograd_outputs(layout) + 2) * (winograd_outputs(layout) + 2);
 }
+
+// Whether a kernel is one or more 3x3 slices, and how many.
+constexpr bool is_winograd_kernel(std::span<const int64_t> kernel) {
+  return (kernel.size() == 2 || kernel.size() == 3) && kernel[kernel.size() - 2] == 3 && kernel.back() == 3;
+}
+constexpr int64_t winograd_slices(std::span<const int64_t> kernel) { return kernel.size() == 3 ? kernel[0] : 1; }
 
 // The axes of a weight before it is packed: [N, K...], [K, N], or [C, N / groups, taps...], where K is (channel of the
 // group, tap) as in Conv.
@@ -81,7 +89,7 @@ constexpr size_t packed_bias_input(size_t i) { return packed_weight_input(i) + 1
 struct PackedConvParams {
   ConvParams conv;
   int64_t output_channels = 0;
-  // Depthwise: as many groups as input channels. Winograd: one group, a 3x3 kernel, steps of 1.
+  // Depthwise: as many groups as input channels. Winograd: one group, a kernel of 3x3 or Dx3x3, steps of 1.
   PackedLayout layout = PackedLayout::Panels;
   FusedActivation activation;
   void fields(FieldVisitor& v) {

@@ -6,6 +6,18 @@
 
 namespace tenon {
 
+ConvExtents::ConvExtents(Dims x, Dims y, const Window& given, int64_t group, int64_t all_outputs)
+    : batch(x[0]), groups(group), channels(x[1] / group), outputs(all_outputs / group) {
+  const size_t rank = x.size() - 2;
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t axis = 3 - rank + i;
+    in[axis] = x[i + 2];
+    out[axis] = y[i + 2];
+    window[axis] = given.axes[i];
+    taps *= given.axes[i].kernel;
+  }
+}
+
 std::array<int64_t, 3> ConvShape::tap(int64_t index) const {
   const int64_t rest = index / window[2].kernel;
   return {rest / window[1].kernel, rest % window[1].kernel, index % window[2].kernel};
@@ -35,22 +47,8 @@ bool ConvShape::is_pointwise() const {
 }
 
 Result<ConvShape> ConvShape::of(Dims x, Dims y, const PackedConvParams& params) {
-  ConvShape shape;
-  const size_t rank = x.size() - 2;
-  TN_ASSIGN_OR_RETURN(const Window given, make_window(params.conv.window, rank));
-  const Window window = given.padded_for(x.subspan(2));
-  shape.batch = x[0];
-  shape.groups = params.conv.group;
-  shape.channels = x[1] / shape.groups;
-  shape.outputs = params.output_channels / shape.groups;
-  for (size_t i = 0; i < rank; ++i) {
-    const size_t axis = 3 - rank + i;
-    shape.in[axis] = x[i + 2];
-    shape.out[axis] = y[i + 2];
-    shape.window[axis] = window.axes[i];
-    shape.taps *= window.axes[i].kernel;
-  }
-  return shape;
+  TN_ASSIGN_OR_RETURN(const Window window, make_window(params.conv.window, x.size() - 2));
+  return ConvShape(x, y, window.padded_for(x.subspan(2)), params.conv.group, params.output_channels);
 }
 
 DepthBlocks::DepthBlocks(const ConvShape& shape, int64_t most) : channels_(shape.channels), taps_(shape.taps) {

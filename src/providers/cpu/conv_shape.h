@@ -9,17 +9,25 @@
 
 namespace tenon {
 
-// A convolution over three spatial axes; missing ones in front are of extent 1.
-struct ConvShape {
+// The extents of a convolution, in either direction, over three spatial axes; missing ones in front are of extent 1.
+struct ConvExtents {
   int64_t batch = 0, groups = 1;
   int64_t channels = 0, outputs = 0;  // of a group
   std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1};
   std::array<WindowAxis, 3> window;
   int64_t taps = 1;
 
+  ConvExtents() = default;
+  // x [batch, channels, ...] -> y [batch, all outputs, ...].
+  ConvExtents(Dims x, Dims y, const Window& given, int64_t group, int64_t all_outputs);
+
   int64_t in_plane() const { return in[0] * in[1] * in[2]; }
   int64_t out_plane() const { return out[0] * out[1] * out[2]; }
   int64_t depth() const { return channels * taps; }
+};
+
+struct ConvShape : ConvExtents {
+  using ConvExtents::ConvExtents;
   // Taps as positions on the three axes.
   std::array<int64_t, 3> tap(int64_t index) const;
   // Output positions [first, last) of axis 2 whose tap lies inside the input.
@@ -29,7 +37,7 @@ struct ConvShape {
   // Every output position reads its own input position and no other.
   bool is_pointwise() const;
 
-  // x [batch, channels, ...] -> y, as the op's rule has checked it.
+  // As the op's rule has checked it.
   static Result<ConvShape> of(Dims x, Dims y, const PackedConvParams& params);
 };
 

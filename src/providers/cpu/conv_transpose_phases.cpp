@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/checked_math.h"
-#include "providers/cpu/conv_shape.h"
 #include "providers/cpu/finish.h"
 #include "providers/cpu/gather.h"
 #include "providers/cpu/interleave.h"
@@ -292,6 +291,10 @@ Status run_phases(KernelContext& c) {
 
 std::span<const Variant> packed_conv_transpose_variants() {
   static const Variant variants[] = {
+      {.name = "blocks",
+       .run = run_conv_transpose_blocks,
+       .bind = bind_conv_transpose_blocks,
+       .layouts = Variant::For::Blocks},
       {"phases", run_phases, bind_phases},
       {"plain", find_reference_family("reference/PackedConvTranspose")->variants[0].run}};
   return variants;

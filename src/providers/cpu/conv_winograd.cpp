@@ -1,5 +1,7 @@
 // Convolutions with 3x3 kernels whose weights lie in a Winograd layout: inputs go to the points of tiles, are
-// multiplied there with the weights point by point, and the outputs follow from the products.
+// multiplied there with the weights point by point, and the outputs follow from the products. Where kernels have slices
+// of 3x3, the products of all slices are summed at the points, so that each input slice goes there once for all outputs
+// that read it.
 #include <algorithm>
 
 #include "base/checked_math.h"
@@ -15,7 +17,9 @@ namespace tenon {
 namespace {
 
 // Tiles of a chunk, at most: enough rows to use each weight often, and few enough for their points to stay in a cache.
-constexpr int64_t kMostTiles = 24;
+constexpr int64_t kMostTiles = 24, kMostTilesOfSlices = 12;
+// Numbers at the points of a chunk that has several slices, about.
+constexpr int64_t kPointNumbers = 128 * 1024;
 // Output channels are shared out as well when there are fewer chunks of tiles than this.
 constexpr int64_t kFewestChunks = 2;
 // Rows of points are this much longer than their channels, so that neighbours do not meet in one place of a cache.
@@ -24,9 +28,9 @@ constexpr int64_t kPointDepth = 512;
 // The last row of results may be read up to here.
 constexpr int64_t kRowReadAhead = 16;
 
-// Tiles [first, last) of an image, row by row, and panels of output channels.
+// Tiles [first, last) of an image, row by row, in some slices, and panels of output channels.
 struct TileChunk {
-  int64_t image = 0, first = 0, last = 0, first_panel = 0, last_panel = 0;
+  int64_t image = 0, first_slice = 0, slices = 0, first = 0, last = 0, first_panel = 0, last_panel = 0;
   int64_t tiles() const { return last - first; }
   int64_t panels() const { return last_panel - first_panel; }
 };
@@ -34,6 +38,12 @@ struct TileChunk {
 // Tiles beside each other in one row of tiles.
 struct TileRun {
   int64_t row = 0, column = 0, count = 0;  // of tiles
+};
+
+// The results of a run: sixteen channels of a slice of an image.
+struct OutputPlace {
+  int64_t image = 0, panel = 0, slice = 0;
+  TileRun run;
 };
 
 // Which of input and output lie in blocks of channels.
@@ -49,12 +59,16 @@ class WinogradConv {
         columns_(pack_kernels(isa).transpose), table_(tile_table(isa)), finish_(finish_function(isa)),
         panels_(ceil_div(shape.outputs, kPanelWidth)), blocks_(ceil_div(shape.channels, kPanelWidth)),
         tile_columns_(ceil_div(shape.out[2], edge_)), tiles_(ceil_div(shape.out[1], edge_) * tile_columns_),
-        tile_parts_(ceil_div(tiles_, kMostTiles)), most_tiles_(ceil_div(tiles_, tile_parts_)) {
-    const int64_t parts = std::min(panels_, ceil_div(kFewestChunks, shape.batch * tile_parts_));
+        kernel_slices_(shape.window[0].kernel),
+        tile_parts_(tile_parts(tiles_, kernel_slices_ > 1 ? kMostTilesOfSlices : kMostTiles)),
+        most_tiles_(ceil_div(tiles_, tile_parts_)) {
+    share_slices();
+    const int64_t parts = std::min(panels_, ceil_div(kFewestChunks, shape.batch * slice_parts_ * tile_parts_));
     panel_block_ = ceil_div(panels_, parts);
     panel_parts_ = ceil_div(panels_, panel_block_);
-    in_stride_ = blocks_ * kPanelWidth + kGap;
-    out_stride_ = panel_block_ * kPanelWidth + kGap;
+    in_stride_ = (most_slices_ + kernel_slices_ - 1) * shape.channels + kGap;
+    if (kernel_slices_ == 1) in_stride_ = blocks_ * kPanelWidth + kGap;
+    out_stride_ = most_slices_ * panel_block_ * kPanelWidth + kGap;
     const int64_t run = std::min(most_tiles_, tile_columns_);
     in_columns_ = run * edge_ + 2;
     out_columns_ = run * edge_;
@@ -64,7 +78,7 @@ class WinogradConv {
     const int64_t staged = std::max(in_columns_ * (edge_ + 2), 2 * out_columns_ * edge_) * kPanelWidth;
     return (points_ * most_tiles_ * (in_stride_ + out_stride_) + staged + kRowReadAhead) * int64_t{sizeof(float)};
   }
-  int64_t chunks() const { return shape_.batch * tile_parts_ * panel_parts_; }
+  int64_t chunks() const { return shape_.batch * slice_parts_ * tile_parts_ * panel_parts_; }
   const FusedActivation& activation() const { return activation_; }
 
   void run(int64_t index, const ConvTensors& tensors, float* scratch) const {
@@ -78,14 +92,35 @@ class WinogradConv {
   }
 
  private:
+  // An even number, which two threads share; where there are many, it does not matter.
+  static int64_t tile_parts(int64_t tiles, int64_t most) {
+    const int64_t parts = ceil_div(tiles, most);
+    return parts > 1 ? parts + parts % 2 : parts;
+  }
+
+  // Neighbouring slices share inputs, so a chunk has several where caches hold their points.
+  void share_slices() {
+    if (kernel_slices_ > 1) {
+      const int64_t numbers = kPointNumbers / points_ / most_tiles_ - 2 * kGap - (kernel_slices_ - 1) * shape_.channels;
+      most_slices_ = std::clamp<int64_t>(numbers / (shape_.channels + shape_.outputs), 1, shape_.out[0]);
+    }
+    slice_parts_ = ceil_div(shape_.out[0], most_slices_);
+    most_slices_ = ceil_div(shape_.out[0], slice_parts_);
+  }
+
   TileChunk chunk_at(int64_t index) const {
-    const int64_t panel_part = index % panel_parts_, tile_part = index / panel_parts_ % tile_parts_;
     TileChunk chunk;
-    chunk.image = index / panel_parts_ / tile_parts_;
+    chunk.first_panel = index % panel_parts_ * panel_block_;
+    chunk.last_panel = std::min(panels_, chunk.first_panel + panel_block_);
+    index /= panel_parts_;
+    const int64_t tile_part = index % tile_parts_;
     chunk.first = tiles_ * tile_part / tile_parts_;
     chunk.last = tiles_ * (tile_part + 1) / tile_parts_;
-    chunk.first_panel = panel_part * panel_block_;
-    chunk.last_panel = std::min(panels_, chunk.first_panel + panel_block_);
+    index /= tile_parts_;
+    const int64_t slice_part = index % slice_parts_;
+    chunk.first_slice = shape_.out[0] * slice_part / slice_parts_;
+    chunk.slices = shape_.out[0] * (slice_part + 1) / slice_parts_ - chunk.first_slice;
+    chunk.image = index / slice_parts_;
     return chunk;
   }
 
@@ -100,114 +135,137 @@ class WinogradConv {
     }
   }
 
-  // The inputs of a run of tiles, as points.
+  // The inputs of a run of tiles, as points. The lanes of channels that are not there go where the next slice will be.
   void load(const ConvTensors& tensors, const TileChunk& chunk, const TileRun& run, int64_t tile, float* staged,
             float* in) const {
+    for (int64_t i = 0; i < chunk.slices + kernel_slices_ - 1; ++i)
+      load_slice(tensors, chunk.image, chunk.first_slice + i - shape_.window[0].pad_begin, run, staged,
+                 in + tile * in_stride_ + i * shape_.channels);
+  }
+
+  void load_slice(const ConvTensors& tensors, int64_t image, int64_t slice, const TileRun& run, float* staged,
+                  float* points) const {
     const int64_t columns = run.count * edge_ + 2, row_stride = columns * kPanelWidth;
     const int64_t top = run.row * edge_ - shape_.window[1].pad_begin;
     const int64_t left = run.column * edge_ - shape_.window[2].pad_begin;
+    const bool has_slice = slice >= 0 && slice < shape_.in[0];
     // Columns of the staged rows that lie in the image.
     const int64_t begin = std::clamp<int64_t>(-left, 0, columns), end = std::clamp(shape_.in[2] - left, begin, columns);
-    const bool is_inside = begin == 0 && end == columns && top >= 0 && top + edge_ + 2 <= shape_.in[1];
-    for (int64_t block = 0; block < blocks_; ++block) {
-      const int64_t channel = block * kPanelWidth;
-      float* points = in + tile * in_stride_ + channel;
+    const bool is_inside = has_slice && begin == 0 && end == columns && top >= 0 && top + edge_ + 2 <= shape_.in[1];
+    for (int64_t block = 0; block < blocks_; ++block, points += kPanelWidth) {
       if (blocked_.input && is_inside) {
-        const float* x =
-            tensors.x + (((chunk.image * blocks_ + block) * shape_.in[1] + top) * shape_.in[2] + left) * kPanelWidth;
+        const float* x = tensors.x + blocked_row(image, block, slice, top) + left * kPanelWidth;
         kernels_.to_points(x, shape_.in[2] * kPanelWidth, run.count, points, most_tiles_ * in_stride_, in_stride_);
         continue;
       }
       for (int64_t i = 0; i < edge_ + 2; ++i) {
         float* row = staged + i * row_stride;
-        if (top + i < 0 || top + i >= shape_.in[1] || begin == end) {
+        if (!has_slice || top + i < 0 || top + i >= shape_.in[1] || begin == end) {
           std::fill(row, row + row_stride, 0.0f);
           continue;
         }
         std::fill(row, row + begin * kPanelWidth, 0.0f);
-        stage(tensors, chunk.image, block, top + i, left + begin, end - begin, row + begin * kPanelWidth);
+        const int64_t column = left + begin;
+        float* to = row + begin * kPanelWidth;
+        if (blocked_.input)
+          std::copy_n(tensors.x + blocked_row(image, block, slice, top + i) + column * kPanelWidth,
+                      (end - begin) * kPanelWidth, to);
+        else
+          stage(tensors, image, block, (slice * shape_.in[1] + top + i) * shape_.in[2] + column, end - begin, to);
         std::fill(row + end * kPanelWidth, row + row_stride, 0.0f);
       }
       kernels_.to_points(staged, row_stride, run.count, points, most_tiles_ * in_stride_, in_stride_);
     }
   }
 
-  // Columns of a row of the input, sixteen channels side by side.
-  void stage(const ConvTensors& tensors, int64_t image, int64_t block, int64_t row, int64_t column, int64_t count,
+  // Where a row of a block of the input begins.
+  int64_t blocked_row(int64_t image, int64_t block, int64_t slice, int64_t row) const {
+    return (((image * blocks_ + block) * shape_.in[0] + slice) * shape_.in[1] + row) * shape_.in[2] * kPanelWidth;
+  }
+
+  // Neighbouring positions of a plain input, sixteen channels side by side.
+  void stage(const ConvTensors& tensors, int64_t image, int64_t block, int64_t position, int64_t count,
              float* to) const {
-    if (blocked_.input) {
-      const float* x = tensors.x + ((image * blocks_ + block) * shape_.in[1] + row) * shape_.in[2] * kPanelWidth;
-      std::copy_n(x + column * kPanelWidth, count * kPanelWidth, to);
-      return;
-    }
     const int64_t channel = block * kPanelWidth, channels = std::min(kPanelWidth, shape_.channels - channel);
-    const float* x = tensors.x + (image * shape_.channels + channel) * shape_.in_plane();
+    const float* x = tensors.x + (image * shape_.channels + channel) * shape_.in_plane() + position;
     const float* from[kPanelWidth];
     // Channels that are not there are read from one that is; nobody reads their points.
-    for (int64_t c = 0; c < kPanelWidth; ++c)
-      from[c] = x + std::min(c, channels - 1) * shape_.in_plane() + row * shape_.in[2] + column;
+    for (int64_t c = 0; c < kPanelWidth; ++c) from[c] = x + std::min(c, channels - 1) * shape_.in_plane();
     columns_(from, count, nullptr, false, to);
   }
 
   void multiply(const ConvTensors& tensors, const TileChunk& chunk, const float* in, float* out) const {
-    const int64_t panel_size = shape_.channels * kPanelWidth;
-    if (shape_.channels == 0) std::fill(out, out + points_ * most_tiles_ * out_stride_, 0.0f);
+    const int64_t depth = kernel_slices_ * shape_.channels, panel_size = depth * kPanelWidth;
+    if (depth == 0) std::fill(out, out + points_ * most_tiles_ * out_stride_, 0.0f);
+    // Each tile of rows fetches a panel of the next weights, so that those of as many panels are there in time.
+    const int64_t most_panels = ceil_div(chunk.tiles(), int64_t{table_.most_rows});
     for (int64_t point = 0; point < points_; ++point) {
       poll_cancelled();
-      for (int64_t k = 0; k < shape_.channels; k += kPointDepth) {
-        const float* weights = tensors.packed + (point * panels_ + chunk.first_panel) * panel_size + k * kPanelWidth;
-        const TileOperands operands{.a = in + point * most_tiles_ * in_stride_ + k,
-                                    .a_stride = in_stride_,
-                                    .b = weights,
-                                    .b_panel_stride = panel_size,
-                                    .b_depth_stride = kPanelWidth,
-                                    .depth = std::min(kPointDepth, shape_.channels - k),
-                                    .c = out + point * most_tiles_ * out_stride_,
-                                    .c_stride = out_stride_,
-                                    .accumulate = k > 0};
-        multiply_tiles(table_, TileOrder::RowMajor, operands, chunk.tiles(), chunk.panels());
-      }
+      for (int64_t k = 0; k < depth; k += kPointDepth)
+        for (int64_t first = 0; first < chunk.panels(); first += most_panels) {
+          const int64_t panels = std::min(most_panels, chunk.panels() - first);
+          const float* weights =
+              tensors.packed + (point * panels_ + chunk.first_panel + first) * panel_size + k * kPanelWidth;
+          TileOperands operands{.a_stride = in_stride_,
+                                .b = weights,
+                                .b_panel_stride = panel_size,
+                                .b_depth_stride = kPanelWidth,
+                                .depth = std::min(kPointDepth, depth - k),
+                                .c_stride = out_stride_,
+                                .accumulate = k > 0};
+          // The panels after these; after the last ones, those of the next point.
+          if (first + panels < chunk.panels())
+            operands.next = weights + panels * panel_size;
+          else if (point + 1 < points_ && depth <= kPointDepth)
+            operands.next = weights + (panels_ - first) * panel_size;
+          for (int64_t slice = 0; slice < chunk.slices; ++slice) {
+            operands.a = in + point * most_tiles_ * in_stride_ + slice * shape_.channels + k;
+            operands.c = out + point * most_tiles_ * out_stride_ + (slice * panel_block_ + first) * kPanelWidth;
+            multiply_tiles(table_, TileOrder::RowMajor, operands, chunk.tiles(), panels);
+          }
+        }
     }
   }
 
   void store(const ConvTensors& tensors, const TileChunk& chunk, const TileRun& run, int64_t tile, float* staged,
              const float* out) const {
-    const int64_t columns = run.count * edge_, rows = std::min(edge_, shape_.out[1] - run.row * edge_);
-    const int64_t width = std::min(columns, shape_.out[2] - run.column * edge_);
-    for (int64_t panel = chunk.first_panel; panel < chunk.last_panel; ++panel) {
-      const float* points = out + tile * out_stride_ + (panel - chunk.first_panel) * kPanelWidth;
-      if (blocked_.output) {
-        store_blocks(tensors, chunk.image, run, panel, points, staged);
-        continue;
+    for (int64_t panel = chunk.first_panel; panel < chunk.last_panel; ++panel)
+      for (int64_t i = 0; i < chunk.slices; ++i) {
+        const float* points = out + tile * out_stride_ + (i * panel_block_ + panel - chunk.first_panel) * kPanelWidth;
+        const OutputPlace place{chunk.image, panel, chunk.first_slice + i, run};
+        blocked_.output ? store_blocks(tensors, place, points, staged) : store_plain(tensors, place, points, staged);
       }
-      const int64_t channel = panel * kPanelWidth;
-      float* plain = staged + edge_ * columns * kPanelWidth;
-      kernels_.to_outputs(points, most_tiles_ * out_stride_, out_stride_, run.count, nullptr, staged,
-                          columns * kPanelWidth);
-      const int64_t to = run.row * edge_ * shape_.out[2] + run.column * edge_;
-      for (int64_t i = 0; i < rows; ++i) {
-        rows_(staged + i * columns * kPanelWidth, kPanelWidth, columns, plain + i * columns, edge_ * columns);
-        for (int64_t c = 0; c < std::min(kPanelWidth, shape_.outputs - channel); ++c) {
-          float* y = tensors.y + (chunk.image * shape_.outputs + channel + c) * shape_.out_plane() + to;
-          finish_(plain + (c * edge_ + i) * columns, y + i * shape_.out[2], width,
-                  tensors.finish(channel + c, y + i * shape_.out[2]));
-        }
+  }
+
+  void store_plain(const ConvTensors& tensors, const OutputPlace& place, const float* points, float* staged) const {
+    const TileRun& run = place.run;
+    const int64_t columns = run.count * edge_, rows = std::min(edge_, shape_.out[1] - run.row * edge_);
+    const int64_t width = std::min(columns, shape_.out[2] - run.column * edge_), channel = place.panel * kPanelWidth;
+    float* plain = staged + edge_ * columns * kPanelWidth;
+    kernels_.to_outputs(points, most_tiles_ * out_stride_, out_stride_, run.count, nullptr, staged,
+                        columns * kPanelWidth);
+    const int64_t to = (place.slice * shape_.out[1] + run.row * edge_) * shape_.out[2] + run.column * edge_;
+    for (int64_t i = 0; i < rows; ++i) {
+      rows_(staged + i * columns * kPanelWidth, kPanelWidth, columns, plain + i * columns, edge_ * columns);
+      for (int64_t c = 0; c < std::min(kPanelWidth, shape_.outputs - channel); ++c) {
+        float* y = tensors.y + (place.image * shape_.outputs + channel + c) * shape_.out_plane() + to;
+        finish_(plain + (c * edge_ + i) * columns, y + i * shape_.out[2], width,
+                tensors.finish(channel + c, y + i * shape_.out[2]));
       }
     }
   }
 
   // Straight to where the results lie, unless tiles reach beyond them.
-  void store_blocks(const ConvTensors& tensors, int64_t image, const TileRun& run, int64_t panel, const float* points,
-                    float* staged) const {
+  void store_blocks(const ConvTensors& tensors, const OutputPlace& place, const float* points, float* staged) const {
+    const TileRun& run = place.run;
     const int64_t columns = run.count * edge_, rows = std::min(edge_, shape_.out[1] - run.row * edge_);
     const int64_t width = std::min(columns, shape_.out[2] - run.column * edge_);
     float bias[kPanelWidth] = {};
-    const int64_t channel = panel * kPanelWidth;
+    const int64_t channel = place.panel * kPanelWidth;
     if (tensors.bias) std::copy_n(tensors.bias + channel, std::min(kPanelWidth, shape_.outputs - channel), bias);
     const int64_t y_stride = shape_.out[2] * kPanelWidth;
-    float* y = tensors.y +
-               (((image * panels_ + panel) * shape_.out[1] + run.row * edge_) * shape_.out[2] + run.column * edge_) *
-                   kPanelWidth;
+    const int64_t plane = (place.image * panels_ + place.panel) * shape_.out[0] + place.slice;
+    float* y = tensors.y + (plane * shape_.out[1] + run.row * edge_) * y_stride + run.column * edge_ * kPanelWidth;
     const bool fits = rows == edge_ && width == columns;
     const int64_t stride = fits ? y_stride : columns * kPanelWidth;
     float* to = fits ? y : staged;
@@ -229,7 +287,8 @@ class WinogradConv {
   const TileTable& table_;
   const FinishFunction finish_;
   const int64_t panels_, blocks_;  // of output and of input channels
-  const int64_t tile_columns_, tiles_, tile_parts_, most_tiles_;
+  const int64_t tile_columns_, tiles_, kernel_slices_, tile_parts_, most_tiles_;
+  int64_t most_slices_ = 1, slice_parts_ = 1;
   int64_t panel_block_ = 1, panel_parts_ = 1;
   int64_t in_stride_ = 0, out_stride_ = 0;    // from tile to tile at one point
   int64_t in_columns_ = 0, out_columns_ = 0;  // that are staged, at most

@@ -9,7 +9,7 @@
 #include "ops/slice.h"
 #include "ops/split.h"
 #include "ops/transpose.h"
-#include "providers/cpu/concat_blocks.h"
+#include "providers/cpu/channel_parts.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/rows.h"
 #include "providers/cpu/strided_copy.h"
@@ -218,6 +218,15 @@ std::span<const Variant> movement_variants(OpId op) {
                                                      {"copies", run_concat, bind_movement, true}});
     return variants;
   }
+  if (op == OpId::Split) {
+    static const auto variants = with_reference(op, {{.name = "blocks",
+                                                      .run = run_split_blocks,
+                                                      .bind = bind_split_blocks,
+                                                      .reads_dims = true,
+                                                      .layouts = Variant::For::Blocks},
+                                                     {"copies", run_split, bind_movement, true}});
+    return variants;
+  }
 #define MOVEMENT(name, run)                                                                  \
   case OpId::name: {                                                                         \
     static const auto variants = with_reference(op, {{"copies", run, bind_movement, true}}); \
@@ -229,7 +238,6 @@ std::span<const Variant> movement_variants(OpId op) {
     MOVEMENT(Gather, run_gather)
     MOVEMENT(Slice, run_slice)
     MOVEMENT(SpaceToDepth, run_space_to_depth)
-    MOVEMENT(Split, run_split)
     MOVEMENT(Transpose, run_transpose)
     default:
       return {};

@@ -35,7 +35,7 @@ std::vector<KernelFamily> make_families() {
       {.name = "cpu/PackPanels", .variants = pack_panels_variants(), .watches_inputs = true, .exact = true},
       {.name = "cpu/PackedMatMul", .variants = packed_matmul_variants()},
       {.name = "cpu/PackedConv", .variants = packed_conv_variants(), .takes_blocked = true},
-      {.name = "cpu/PackedConvTranspose", .variants = packed_conv_transpose_variants()},
+      {.name = "cpu/PackedConvTranspose", .variants = packed_conv_transpose_variants(), .takes_blocked = true},
       {.name = "cpu/Pointwise", .variants = pointwise_variants(), .takes_blocked = true},
       {.name = "cpu/Reorder", .variants = reorder_variants(), .takes_blocked = true, .takes_borders = true},
       whole_op(OpId::ArgMax, arg_max_variants()),

@@ -1,4 +1,4 @@
-// Normalizations over neighbouring elements: of rows (layer, RMS) and of blocks of channels (instance, group).
+// Normalizations over neighbouring elements: of rows (layer, RMS) and of planes of channels (instance, group).
 #include <algorithm>
 #include <cmath>
 
@@ -6,6 +6,7 @@
 #include "ops/normalization.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/long_rows.h"
+#include "providers/cpu/normalization_blocks.h"
 
 namespace tenon {
 
@@ -104,33 +105,33 @@ bool are_by_channel(std::span<const TensorView> inputs) {
 }
 
 template <OpId kOp>
-Result<KernelState> bind_blocks(const BindRequest& request) {
+Result<KernelState> bind_planes(const BindRequest& request) {
   TN_RETURN_IF_ERROR(expect_floats(request));
   if (!are_by_channel(request.inputs))
     return error(Code::Unsupported, "its scale or bias does not have one number for each channel");
   return bound_normalization(request, kOp);
 }
 
-// Blocks of neighbouring channels around their mean, then scaled and shifted by channel.
-Status run_blocks(KernelContext& c, int64_t blocks_per_item, float epsilon) {
+// Groups of neighbouring planes around their mean, then scaled and shifted by channel.
+Status run_planes(KernelContext& c, int64_t groups, float epsilon) {
   if (c.out(0).size() == 0) return {};
   if (!are_by_channel(c.inputs())) return c.state<NormalizationState>().reference(c);
   const LongRows f(*c.state<NormalizationState>().rows);
   const float *x = static_cast<const float*>(c.in(0).data), *scale = static_cast<const float*>(c.in(1).data);
   const float* bias = static_cast<const float*>(c.in(2).data);
   float* y = static_cast<float*>(c.out(0).data);
-  const int64_t channels = c.in(0).dims[1], blocks = c.in(0).dims[0] * blocks_per_item;
-  const int64_t size = c.in(0).size() / blocks, plane = c.in(0).size() / (c.in(0).dims[0] * channels);
-  c.parallel_for(blocks, [&](int64_t block) {
-    const float* from = x + block * size;
+  const int64_t channels = c.in(0).dims[1], all_groups = c.in(0).dims[0] * groups;
+  const int64_t size = c.in(0).size() / all_groups, plane = c.in(0).size() / (c.in(0).dims[0] * channels);
+  c.parallel_for(all_groups, [&](int64_t group) {
+    const float* from = x + group * size;
     const float mean = f.reduce(Accumulation::Sum, from, size) / static_cast<float>(size);
     const float factor = 1 / std::sqrt(f.squares_about(from, mean, size) / static_cast<float>(size) + epsilon);
     for (int64_t i = 0; i < size; i += plane) {
-      const int64_t channel = (block % blocks_per_item * size + i) / plane;
+      const int64_t channel = (group % groups * size + i) / plane;
       const float all = factor * scale[channel];
       // (x - mean) * all + bias, as one multiplication where the bias goes into the shift.
       const float* in = from + i;
-      float* out = y + block * size + i;
+      float* out = y + group * size + i;
       f.scale(in, mean, all, out, plane);
       if (const float b = bias[channel]; b != 0) f.scale(out, -b, 1, out, plane);
     }
@@ -139,12 +140,12 @@ Status run_blocks(KernelContext& c, int64_t blocks_per_item, float epsilon) {
 }
 
 Status run_instances(KernelContext& c) {
-  return run_blocks(c, c.in(0).dims[1], c.params<InstanceNormalizationParams>().epsilon);
+  return run_planes(c, c.in(0).dims[1], c.params<InstanceNormalizationParams>().epsilon);
 }
 
 Status run_groups(KernelContext& c) {
   const auto& p = c.params<GroupNormalizationParams>();
-  return run_blocks(c, p.num_groups, p.epsilon);
+  return run_planes(c, p.num_groups, p.epsilon);
 }
 
 }  // namespace
@@ -163,13 +164,21 @@ std::span<const Variant> rms_normalization_variants() {
 
 std::span<const Variant> instance_normalization_variants() {
   static const auto variants = with_reference(
-      OpId::InstanceNormalization, {{"planes", run_instances, bind_blocks<OpId::InstanceNormalization>, true}});
+      OpId::InstanceNormalization, {{.name = "blocks",
+                                     .run = run_normalization_blocks,
+                                     .bind = bind_instance_normalization_blocks,
+                                     .layouts = Variant::For::Blocks},
+                                    {"planes", run_instances, bind_planes<OpId::InstanceNormalization>, true}});
   return variants;
 }
 
 std::span<const Variant> group_normalization_variants() {
   static const auto variants =
-      with_reference(OpId::GroupNormalization, {{"blocks", run_groups, bind_blocks<OpId::GroupNormalization>, true}});
+      with_reference(OpId::GroupNormalization, {{.name = "blocks",
+                                                 .run = run_normalization_blocks,
+                                                 .bind = bind_group_normalization_blocks,
+                                                 .layouts = Variant::For::Blocks},
+                                                {"planes", run_groups, bind_planes<OpId::GroupNormalization>, true}});
   return variants;
 }
 

@@ -55,22 +55,9 @@ int64_t TransposedConvShape::positions(size_t axis, int64_t phase) const {
 }
 
 Result<TransposedConvShape> TransposedConvShape::of(Dims x, Dims y, const PackedConvTransposeParams& params) {
-  TransposedConvShape shape;
-  const size_t rank = x.size() - 2;
   const Shape input = to_shape(x.subspan(2));
   TN_ASSIGN_OR_RETURN(const auto transposed, transposed_window(params.conv, input, params.conv.window.kernel_shape));
-  shape.batch = x[0];
-  shape.groups = params.conv.group;
-  shape.channels = x[1] / shape.groups;
-  shape.outputs = params.output_channels / shape.groups;
-  for (size_t i = 0; i < rank; ++i) {
-    const size_t axis = 3 - rank + i;
-    shape.in[axis] = x[i + 2];
-    shape.out[axis] = y[i + 2];
-    shape.window[axis] = transposed.window.axes[i];
-    shape.taps *= transposed.window.axes[i].kernel;
-  }
-  return shape;
+  return TransposedConvShape(x, y, transposed.window, params.conv.group, params.output_channels);
 }
 
 Result<std::vector<PhaseGroup>> phase_groups(const TransposedConvShape& shape, int64_t most_phases) {

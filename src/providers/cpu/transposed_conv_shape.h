@@ -1,30 +1,20 @@
 #pragma once
 
-#include <array>
 #include <vector>
 
-#include "ops/packed.h"
-#include "providers/provider.h"
+#include "providers/cpu/conv_shape.h"
 
 namespace tenon {
 
-// A transposed convolution over three spatial axes; missing ones in front are of extent 1. Output position o and tap t
-// meet input position i where i * stride + t * dilation - pad_begin is o. So positions with the same remainder, a
-// phase, read the same taps, and are a convolution with a stride of 1 of their own.
-struct TransposedConvShape {
-  int64_t batch = 0, groups = 1;
-  int64_t channels = 0, outputs = 0;  // of a group
-  std::array<int64_t, 3> in{1, 1, 1}, out{1, 1, 1};
-  std::array<WindowAxis, 3> window;
-  int64_t taps = 1;
-
-  int64_t in_plane() const { return in[0] * in[1] * in[2]; }
-  int64_t out_plane() const { return out[0] * out[1] * out[2]; }
-  int64_t depth() const { return channels * taps; }
+// A transposed convolution. Output position o and tap t meet input position i where i * stride + t * dilation -
+// pad_begin is o. So positions with the same remainder, a phase, read the same taps, and are a convolution with a
+// stride of 1 of their own.
+struct TransposedConvShape : ConvExtents {
+  using ConvExtents::ConvExtents;
   // Output positions of an axis whose remainder by the stride is `phase`.
   int64_t positions(size_t axis, int64_t phase) const;
 
-  // x [batch, channels, ...] -> y, as the op's rule has checked it.
+  // As the op's rule has checked it.
   static Result<TransposedConvShape> of(Dims x, Dims y, const PackedConvTransposeParams& params);
 };
 
@@ -53,5 +43,9 @@ struct PhaseGroup {
 // All phases of a shape in groups of at most so many; an error when there are more groups or taps than a kernel wants
 // to keep a table of.
 Result<std::vector<PhaseGroup>> phase_groups(const TransposedConvShape& shape, int64_t most_phases);
+
+// Transposed convolutions of values in blocks of channels.
+Result<KernelState> bind_conv_transpose_blocks(const BindRequest& request);
+Status run_conv_transpose_blocks(KernelContext& c);
 
 }  // namespace tenon

@@ -16,9 +16,11 @@ struct WinogradKernels {
   // there is one.
   void (*to_outputs)(const float* from, int64_t point_stride, int64_t tile_stride, int64_t tiles, const float* bias,
                      float* to, int64_t row_stride);
-  // Filters of `channels` channels, each nine taps of [16]: point p of channel c goes to to[p * point_stride + c * 16].
-  // The same bits from every instruction set. `streaming` stores bypass the caches; `to` must be aligned to 64 bytes.
-  void (*pack)(const float* from, int64_t channels, bool streaming, float* to, int64_t point_stride);
+  // Filters of `channels` channels, each nine taps of [16], that begin `from_stride` apart: point p of channel c goes
+  // to to[p * point_stride + c * 16]. The same bits from every instruction set. `streaming` stores bypass the caches;
+  // `to` must be aligned to 64 bytes.
+  void (*pack)(const float* from, int64_t from_stride, int64_t channels, bool streaming, float* to,
+               int64_t point_stride);
 };
 
 // For tiles of 2x2 or 4x4 outputs.

@@ -136,12 +136,13 @@ HWY_INLINE WideV sum_of(const double (&matrix)[3], const WideV (&column)[3]) {
 }
 
 template <int Outputs, bool Streaming>
-HWY_INLINE void pack_filters(const float* from, int64_t channels, float* to, int64_t point_stride) {
+HWY_INLINE void pack_filters(const float* from, int64_t from_stride, int64_t channels, float* to,
+                             int64_t point_stride) {
   constexpr int kEdge = Outputs + 2;
   constexpr auto& kMatrix = WinogradMatrices<Outputs>::kFilter;
   const D d;
   HWY_ALIGN float points[kEdge * kEdge][16];
-  for (int64_t c = 0; c < channels; ++c, from += 9 * 16, to += 16) {
+  for (int64_t c = 0; c < channels; ++c, from += from_stride, to += 16) {
     for (int lane = 0; lane < 16; lane += kWideLanes) {
       WideV half[kEdge][3];
 #pragma GCC unroll 3
@@ -169,11 +170,12 @@ HWY_INLINE void pack_filters(const float* from, int64_t channels, float* to, int
 }
 
 template <int Outputs>
-HWY_ATTR void pack(const float* from, int64_t channels, bool streaming, float* to, int64_t point_stride) {
+HWY_ATTR void pack(const float* from, int64_t from_stride, int64_t channels, bool streaming, float* to,
+                   int64_t point_stride) {
   if (streaming)
-    pack_filters<Outputs, true>(from, channels, to, point_stride);
+    pack_filters<Outputs, true>(from, from_stride, channels, to, point_stride);
   else
-    pack_filters<Outputs, false>(from, channels, to, point_stride);
+    pack_filters<Outputs, false>(from, from_stride, channels, to, point_stride);
   if (streaming) hwy::FlushStream();
 }
 

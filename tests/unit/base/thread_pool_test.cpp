@@ -39,6 +39,24 @@ TEST(ThreadPool, RunsEveryChunkOnce) {
   }
 }
 
+// The first chunks of both halves wait for each other, so both threads are there.
+TEST(ThreadPool, GivesEachThreadNeighbouringChunks) {
+  ThreadPool pool(1);
+  const auto caller = std::this_thread::get_id();
+  for (int round = 0; round < 50; ++round) {
+    std::atomic<int> met{0};
+    std::atomic<int64_t> first_of_helper{-1};
+    pool.parallel_for(101, [&](int64_t i) {
+      int64_t none = -1;
+      if (std::this_thread::get_id() != caller) first_of_helper.compare_exchange_strong(none, i);
+      if (i != 0 && i != 50) return;
+      met.fetch_add(1);
+      while (met.load() < 2) std::this_thread::yield();
+    });
+    ASSERT_EQ(first_of_helper, 50);
+  }
+}
+
 TEST(ThreadPool, SeesWhatChunksWrote) {
   ThreadPool pool(2);
   std::vector<int64_t> squares(64);

@@ -165,9 +165,9 @@ graph (%x: float[n, 4, 8, 8]) {
 // g * v / |v|, as exporters write it.
 // How the weight of a convolution is packed, which its shape and attributes alone decide.
 std::string packing(const std::string& weight, const std::string& attributes = "") {
-  const std::string text =
-      claimed("%w: float[" + weight + "] source \"w\"\ngraph (%x: float[n, c, h, v]) {\n  %y = Conv(%x, %w) {" +
-              attributes + "}\n  return %y as \"y\"\n}");
+  const std::string depth = std::ranges::count(weight, ',') == 4 ? "d, " : "";
+  const std::string text = claimed("%w: float[" + weight + "] source \"w\"\ngraph (%x: float[n, c, " + depth +
+                                   "h, v]) {\n  %y = Conv(%x, %w) {" + attributes + "}\n  return %y as \"y\"\n}");
   const size_t at = text.find("PackPanels(");
   return at == std::string::npos
              ? text
@@ -186,6 +186,13 @@ TEST(Claims, ShapesOfWeightsDecideHowTheyArePacked) {
   EXPECT_EQ(packing("64, 64, 1, 1"), "PackPanels(%w)");
   EXPECT_EQ(packing("64, 64, 3, 3", "strides=[2, 2]"), "PackPanels(%w)");
   EXPECT_EQ(packing("64, 64, 3, 3", "dilations=[2, 2]"), "PackPanels(%w)");
+  EXPECT_EQ(packing("16, 8, 3, 3, 3"), R"(PackPanels(%w) {layout="winograd4"})");
+  EXPECT_EQ(packing("16, 5, 3, 3, 3"), "PackPanels(%w)");
+  EXPECT_EQ(packing("256, 256, 3, 3, 3"), R"(PackPanels(%w) {layout="winograd2"})");
+  EXPECT_EQ(packing("512, 512, 3, 3, 3"), "PackPanels(%w)");
+  EXPECT_EQ(packing("16, 16, 8, 3, 3"), "PackPanels(%w)");
+  EXPECT_EQ(packing("16, 16, 3, 3, 1"), "PackPanels(%w)");
+  EXPECT_EQ(packing("16, 16, 3, 3, 3", "strides=[2, 1, 1]"), "PackPanels(%w)");
   EXPECT_EQ(packing("64, 32, 3, 3", "group=2"), "PackPanels(%w) {groups=2}");
   EXPECT_EQ(packing("64, 1, 3, 3", "group=64"), R"(PackPanels(%w) {layout="depthwise16"})");
 }

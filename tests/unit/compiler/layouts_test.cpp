@@ -125,6 +125,60 @@ TEST(Layouts, ConcatTakesWholeBlocks) {
   EXPECT_TRUE(std::ranges::count(parts, "Concat a -> c")) << testing::PrintToString(parts);
 }
 
+TEST(Layouts, SplitGivesWholeBlocks) {
+  const auto split =
+      [](int64_t first) {
+        const std::string second = std::to_string(64 - first);
+        return layouts(plan_of(R"(
+    %w: float[64, 32, 3, 3] source "w"
+    %v: float[64, )" + std::to_string(first) +
+                               R"(, 1, 1] source "v"
+    %u: float[64, )" + second + R"(, 1, 1] source "u"
+    %sizes: int64[2] = [)" + std::to_string(first) +
+                               ", " + second + R"(]
+    graph (%x: float[1, 32, 56, 56]) {
+      %a = Conv(%x, %w) {strides=[2, 2]}
+      %b, %c = Split(%a, %sizes) {axis=1}
+      %d = Conv(%b, %v)
+      %e = Conv(%c, %u)
+      %f = Add(%d, %e)
+      %p = GlobalAveragePool(%f)
+      return %p as "p"
+    })"));
+      };
+  const Lines whole = split(48), parts = split(40);
+  EXPECT_TRUE(std::ranges::count(whole, "Split [a] -> [b]")) << testing::PrintToString(whole);
+  EXPECT_TRUE(std::ranges::count(parts, "Split a -> b")) << testing::PrintToString(parts);
+}
+
+TEST(Layouts, NormalizationsAndTransposedConvolutionsKeepBlocks) {
+  EXPECT_EQ(layouts(plan_of(with_weights(R"(
+    %t: float[48, 32, 2, 2] source "t"
+    %scale: float[48] source "scale"
+    %bias: float[48] source "bias"
+    graph (%x: float[1, 32, 56, 56]) {
+      %a = Conv(%x, %w) {strides=[2, 2], pads=[1, 1, 1, 1]}
+      %b = InstanceNormalization(%a, %scale, %bias)
+      %c = GroupNormalization(%b, %scale, %bias) {num_groups=6}
+      %e = ConvTranspose(%c, %t) {strides=[2, 2]}
+      %y = GlobalAveragePool(%e)
+      return %y as "y"
+    })"))),
+            (Lines{"PackedConv x -> [a]", "InstanceNormalization [a] -> [b]", "GroupNormalization [b] -> [c]",
+                   "PackedConvTranspose [c] -> [e]", "GlobalAveragePool [e] -> y"}));
+}
+
+TEST(Layouts, TransposedConvolutionsWithFewOutputsArePlain) {
+  EXPECT_EQ(layouts(plan_of(with_weights(R"(
+    %t: float[48, 1, 2, 2] source "t"
+    graph (%x: float[1, 32, 56, 56]) {
+      %a = Conv(%x, %w) {strides=[2, 2], pads=[1, 1, 1, 1]}
+      %y = ConvTranspose(%a, %t) {strides=[2, 2]}
+      return %y as "y"
+    })"))),
+            (Lines{"PackedConv x -> [a]", "Reorder [a] -> a", "PackedConvTranspose a -> y"}));
+}
+
 // All splits of a few points.
 int64_t least_cost(size_t points, const std::vector<std::array<int64_t, 3>>& edges) {
   int64_t least = MinimumCut::kForbidden;

@@ -30,15 +30,18 @@ struct Placement {
   bool outputs = true;
 };
 
-// The result as a plain tensor. `variant`: the kernel that must have run.
-inline Tensor run_in_blocks(const std::string& family, OpId op, const Params& params, const std::vector<Tensor>& inputs,
-                            const Placement& placement, const std::string& variant, ThreadPool* pool = nullptr) {
-  auto dims = output_dims(op, params, inputs);
+// The results as plain tensors. `variant`: the kernel that must have run.
+inline std::vector<Tensor> run_outputs_in_blocks(const std::string& family, OpId op, const Params& params,
+                                                 const std::vector<Tensor>& inputs, size_t count,
+                                                 const Placement& placement, const std::string& variant,
+                                                 ThreadPool* pool = nullptr) {
+  std::vector<Tensor> results(count);
+  auto dims = all_output_dims(op, params, inputs, count);
   EXPECT_TRUE(dims.ok()) << dims.status().to_string();
-  if (!dims.ok()) return {};
+  if (!dims.ok()) return results;
   KernelRun services(pool);
-  std::vector<std::vector<float>> stored;
-  std::vector<TensorView> in;
+  std::vector<std::vector<float>> stored, made;
+  std::vector<TensorView> in, out;
   std::vector<ValueLayout> in_layouts(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     in.push_back(inputs[i].defined() ? inputs[i].view() : TensorView{});
@@ -47,23 +50,34 @@ inline Tensor run_in_blocks(const std::string& family, OpId op, const Params& pa
     stored.push_back(to_blocks(inputs[i]));
     in.back().data = stored.back().data();
   }
-  const std::vector<ValueLayout> out_layouts(1, placement.outputs ? kInBlocks : ValueLayout{});
-  // Whatever a kernel forgets to write shows.
-  std::vector<float> result(static_cast<size_t>(*stored_elements(out_layouts[0], *dims)) + 16, std::nanf(""));
-  const std::vector<TensorView> out{{DType::Float32, *dims, result.data()}};
+  const std::vector<ValueLayout> out_layouts(count, placement.outputs ? kInBlocks : ValueLayout{});
+  for (size_t i = 0; i < count; ++i) {
+    // Whatever a kernel forgets to write shows.
+    made.emplace_back(static_cast<size_t>(*stored_elements(out_layouts[i], (*dims)[i])) + 16, std::nanf(""));
+    out.push_back({DType::Float32, (*dims)[i], made.back().data()});
+  }
   auto bound = bind_kernel(*find_family(family), {params, in, out, isa_of_tests(), in_layouts, out_layouts});
   EXPECT_TRUE(bound.ok()) << bound.status().to_string();
-  if (!bound.ok()) return {};
+  if (!bound.ok()) return results;
   EXPECT_EQ(bound->variant->name, variant);
   const std::vector<const Value*> boxed(in.size(), nullptr);
   const Status status = call_bound(*bound, *find_family(family), params, in, boxed, out, services);
   EXPECT_TRUE(status.ok()) << status.to_string();
-  std::vector<float> plain(static_cast<size_t>(count_of(*dims)));
-  if (placement.outputs)
-    for_each_in_blocks(*dims, [&](size_t to, size_t from) { plain[to] = result[from]; });
-  else
-    std::copy_n(result.begin(), plain.size(), plain.begin());
-  return Tensor::of<float>(*dims, plain);
+  for (size_t i = 0; i < count; ++i) {
+    std::vector<float> plain(static_cast<size_t>(count_of((*dims)[i])));
+    if (placement.outputs)
+      for_each_in_blocks((*dims)[i], [&](size_t to, size_t from) { plain[to] = made[i][from]; });
+    else
+      std::copy_n(made[i].begin(), plain.size(), plain.begin());
+    results[i] = Tensor::of<float>((*dims)[i], plain);
+  }
+  return results;
+}
+
+// The one result.
+inline Tensor run_in_blocks(const std::string& family, OpId op, const Params& params, const std::vector<Tensor>& inputs,
+                            const Placement& placement, const std::string& variant, ThreadPool* pool = nullptr) {
+  return run_outputs_in_blocks(family, op, params, inputs, 1, placement, variant, pool)[0];
 }
 
 }  // namespace tenon::test

@@ -2,9 +2,11 @@
 #include "unit/providers/blocks.h"
 
 #include "ops/concat.h"
+#include "ops/normalization.h"
 #include "ops/pointwise.h"
 #include "ops/pooling.h"
 #include "ops/resize.h"
+#include "ops/split.h"
 
 namespace tenon::test {
 namespace {
@@ -75,10 +77,58 @@ TEST(Blocks, GlobalPools) {
   }
 }
 
+// Of numbers below 6 in size, whose normalized differences grow by at most 1 / sqrt(0.1).
+void check_normalization(OpId op, const Params& params, const std::vector<Tensor>& inputs) {
+  const std::string name(op_def(op).name);
+  const Tensor expected = run_kernel("reference/" + name, op, params, inputs);
+  Tensor size = absolute(expected);
+  for (float& v : size.as_mutable<float>()) v = 12 * 3.2f + 1;
+  const int64_t positions = count_of(Dims(inputs[0].dims()).subspan(2));
+  // Of 4 sums over 256 positions, of joining those, and of the rest.
+  const int64_t roundings = 64 + positions / 256 + 16;
+  ThreadPool pool(1);
+  for_each_isa([&] {
+    const Tensor blocked = run_in_blocks("cpu/" + name, op, params, inputs, {{true}}, "blocks");
+    expect_near(blocked, expected, size, roundings);
+    EXPECT_TRUE(same_bits(run_in_blocks("cpu/" + name, op, params, inputs, {{true}}, "blocks", &pool), blocked));
+  });
+}
+
+TEST(Blocks, Normalizations) {
+  for (const auto& dims : std::vector<std::vector<int64_t>>{
+           {1, 16, 9, 9}, {2, 24, 12, 31}, {1, 36, 3}, {1, 12, 3, 5, 7}, {2, 20, 40, 61}, {1, 8, 20000}, {0, 4, 2}}) {
+    SCOPED_TRACE(testing::Message() << dims[1] << " channels");
+    Tensor x = noise(dims, 1);
+    // Away from zero, so that the mean matters, and differently in each channel.
+    const int64_t plane = count_of(Dims(dims).subspan(2));
+    for (size_t i = 0; i < x.as<float>().size(); ++i)
+      x.as_mutable<float>()[i] += static_cast<float>(static_cast<int64_t>(i) / plane % dims[1] % 5);
+    const std::vector<Tensor> inputs{x, noise({dims[1]}, 2), noise({dims[1]}, 3)};
+    check_normalization(OpId::InstanceNormalization, Params::of(InstanceNormalizationParams{.epsilon = 0.1f}), inputs);
+    for (const int64_t groups : {int64_t{1}, int64_t{4}, dims[1]}) {
+      const GroupNormalizationParams p{.epsilon = 0.1f, .num_groups = groups};
+      check_normalization(OpId::GroupNormalization, Params::of(p), inputs);
+    }
+  }
+}
+
 TEST(Blocks, Concat) {
   const Params p = Params::of(ConcatParams{1});
   const std::vector<Tensor> inputs{noise({2, 16, 5, 6}, 1), noise({2, 48, 5, 6}, 2), noise({2, 21, 5, 6}, 3)};
   check("cpu/Concat", OpId::Concat, p, inputs, {{true, true, true}}, "blocks");
+}
+
+TEST(Blocks, Split) {
+  const Params p = Params::of(SplitParams{.axis = 1, .num_outputs = 3});
+  // The last part is the smaller one.
+  for (const int64_t channels : {48, 95}) {
+    const std::vector<Tensor> inputs{noise({2, channels, 5, 6}, 1)};
+    for_each_isa([&] {
+      const auto plain = run_kernel_outputs("cpu/Split", OpId::Split, p, inputs, 3);
+      const auto blocked = run_outputs_in_blocks("cpu/Split", OpId::Split, p, inputs, 3, {{true}}, "blocks");
+      for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(same_bits(blocked[i], plain[i]));
+    });
+  }
 }
 
 TEST(Blocks, Resize) {

@@ -185,15 +185,22 @@ TEST(ConvBlocks, TakesTilesOfWinograd) {
   for (const PackedLayout layout : {PackedLayout::Winograd2, PackedLayout::Winograd4})
     for (const auto& [channels, outputs, size] : {std::array<int64_t, 3>{16, 16, 8}, {33, 20, 9}, {40, 49, 30}})
       for (const int64_t pad : {0, 1, 3})
-        for (const ActivationKind kind : {ActivationKind::None, ActivationKind::Relu}) {
+        for (const int64_t slices : {1, 3}) {
           SCOPED_TRACE(testing::Message() << channels << " -> " << outputs << " at " << size << ", pad " << pad);
-          const ConvParams conv = window({}, {pad, pad, pad, pad});
-          PackedConvParams p{.conv = conv, .output_channels = outputs, .layout = layout, .activation = {kind, 0, 0}};
-          p.conv.window.kernel_shape = {3, 3};
-          const Tensor x = noise({2, channels, size, size}, 1), bias = noise({outputs}, 3);
-          const Tensor packed =
-              run_kernel("cpu/PackPanels", OpId::PackPanels, Params::of(PackPanelsParams{.layout = layout}),
-                         {noise({outputs, channels, 3, 3}, 2)});
+          const FusedActivation activation{slices > 1 ? ActivationKind::None : ActivationKind::Relu, 0, 0};
+          PackedConvParams p{.output_channels = outputs, .layout = layout, .activation = activation};
+          const int64_t extent = slices > 1 ? std::min<int64_t>(size, 9) : size;
+          std::vector<int64_t> x_dims{2, channels, extent, extent}, w_dims{outputs, channels, 3, 3};
+          p.conv = window({}, {pad, pad, pad, pad});
+          if (slices > 1) {
+            p.conv = window({}, {1, pad, pad, 0, pad, pad});
+            x_dims.insert(x_dims.begin() + 2, 3);
+            w_dims.insert(w_dims.begin() + 2, slices);
+          }
+          p.conv.window.kernel_shape.assign(w_dims.begin() + 2, w_dims.end());
+          const Tensor x = noise(x_dims, 1), bias = noise({outputs}, 3);
+          const Tensor packed = run_kernel("cpu/PackPanels", OpId::PackPanels,
+                                           Params::of(PackPanelsParams{.layout = layout}), {noise(w_dims, 2)});
           const Params params = Params::of(p);
           const std::vector<Tensor> shaped{x, packed, bias};
           const Tensor addend = noise(*output_dims(OpId::PackedConv, params, shaped), 4);

@@ -1,5 +1,5 @@
 #include "ops/packed.h"
-#include "unit/providers/run_kernel.h"
+#include "unit/providers/blocks.h"
 
 namespace tenon::test {
 namespace {
@@ -44,6 +44,14 @@ void check(const Case& t) {
     const Tensor alone = convolve("cpu", p, x, packed, bias);
     expect_near(alone, expected, size, terms + 1);
     EXPECT_TRUE(same_bits(convolve("cpu", p, x, packed, bias, &pool), alone));
+    if (t.conv.group > 1 || t.w[0] == 0 || expected.size() == 0) return;
+    const auto in_blocks = [&](ThreadPool* threads) {
+      return run_in_blocks("cpu/PackedConvTranspose", OpId::PackedConvTranspose, Params::of(p), {x, packed, bias},
+                           {{true}}, "blocks", threads);
+    };
+    const Tensor blocked = in_blocks(nullptr);
+    expect_near(blocked, expected, size, terms + 1);
+    EXPECT_TRUE(same_bits(in_blocks(&pool), blocked));
   });
 }
 
@@ -145,12 +153,19 @@ TEST(PackedConvTranspose, TakesEmptyTensors) {
 TEST(PackedConvTranspose, AppliesActivations) {
   const Case t{{1, 8, 9, 11}, {8, 7, 2, 2}, window({2, 2}, {})};
   PackedConvTransposeParams p = packed_params(t);
-  p.activation = {ActivationKind::Clip, -0.25f, 0.5f};
   const Tensor x = noise(t.x, 1), packed = pack(t, noise(t.w, 2)), bias = noise({7}, 3);
-  const Tensor expected = convolve("reference", p, x, packed, bias);
-  Tensor ones = absolute(expected);
-  for (float& v : ones.as_mutable<float>()) v = 9;
-  for_each_isa([&] { expect_near(convolve("cpu", p, x, packed, bias), expected, ones, 10); });
+  for (const ActivationKind kind : {ActivationKind::Clip, ActivationKind::HardSwish}) {
+    p.activation = {kind, -0.25f, 0.5f};
+    const Tensor expected = convolve("reference", p, x, packed, bias);
+    Tensor ones = absolute(expected);
+    for (float& v : ones.as_mutable<float>()) v = 9;
+    for_each_isa([&] {
+      expect_near(convolve("cpu", p, x, packed, bias), expected, ones, 10);
+      expect_near(run_in_blocks("cpu/PackedConvTranspose", OpId::PackedConvTranspose, Params::of(p), {x, packed, bias},
+                                {{true}}, "blocks"),
+                  expected, ones, 10);
+    });
+  }
 }
 
 // What a table of phases would be too large for runs all the same.

@@ -8,12 +8,13 @@
 namespace tenon::test {
 namespace {
 
+// Of two spatial axes or three.
 struct Case {
   std::vector<int64_t> x, w;
   std::vector<int64_t> pads{0, 0, 0, 0};
 };
 
-ConvParams conv_of(const Case& t) { return {.window = {.kernel_shape = {3, 3}, .pads = t.pads}}; }
+ConvParams conv_of(const Case& t) { return {.window = {.kernel_shape = {t.w.begin() + 2, t.w.end()}, .pads = t.pads}}; }
 
 Tensor pack(const std::string& provider, PackedLayout layout, const Tensor& w, const Tensor& scale = {},
             ThreadPool* pool = nullptr) {
@@ -39,44 +40,64 @@ std::array<double, To * To> magnitudes(const double (&matrix)[To][From], const s
   return to;
 }
 
-// How large everything is that each output is made of, by way of the points.
+// How large everything is that each output is made of, by way of the points. `result` gives the shape.
 template <int Outputs>
-Tensor size_by_points(const Case& t, const Tensor& x, const Tensor& w, const Tensor& bias) {
+Tensor size_by_points(const Case& t, const Tensor& x, const Tensor& w, const Tensor& bias, const Tensor& result) {
   using Matrices = WinogradMatrices<Outputs>;
   constexpr int64_t kEdge = Outputs + 2;
-  const int64_t rows = t.x[2] + t.pads[0] + t.pads[2] - 2, columns = t.x[3] + t.pads[1] + t.pads[3] - 2;
-  Tensor size = noise({t.x[0], t.w[0], rows, columns}, 1);
-  const auto result = size.as_mutable<float>();
-  const auto input = [&](int64_t plane, int64_t row, int64_t column) {
-    const bool inside = row >= 0 && column >= 0 && row < t.x[2] && column < t.x[3];
-    return inside ? double{x.as<float>()[static_cast<size_t>((plane * t.x[2] + row) * t.x[3] + column)]} : 0.0;
+  const size_t last = t.x.size() - 1, rank = t.x.size() - 2;
+  const auto slices_of = [&](const std::vector<int64_t>& dims) { return rank == 3 ? dims[2] : 1; };
+  const int64_t in_slices = slices_of(t.x), slices = slices_of(result.dims()), kernel_slices = slices_of(t.w);
+  const int64_t rows = result.dims()[last - 1], columns = result.dims()[last], pad_slice = rank == 3 ? t.pads[0] : 0;
+  Tensor size = noise(result.dims(), 1);
+  const auto sizes = size.as_mutable<float>();
+  const auto input = [&](int64_t plane, int64_t slice, int64_t row, int64_t column) {
+    const bool inside =
+        slice >= 0 && row >= 0 && column >= 0 && slice < in_slices && row < t.x[last - 1] && column < t.x[last];
+    const int64_t at = ((plane * in_slices + slice) * t.x[last - 1] + row) * t.x[last] + column;
+    return inside ? double{x.as<float>()[static_cast<size_t>(at)]} : 0.0;
   };
-  for (int64_t n = 0; n < t.x[0]; ++n)
-    for (int64_t o = 0; o < t.w[0]; ++o)
-      for (int64_t row = 0; row < rows; row += Outputs)
-        for (int64_t column = 0; column < columns; column += Outputs) {
-          std::array<double, kEdge * kEdge> sums{};
-          for (int64_t c = 0; c < t.x[1]; ++c) {
-            std::array<double, 9> taps{};
-            std::array<double, kEdge * kEdge> values{};
-            for (int64_t i = 0; i < 9; ++i)
-              taps[static_cast<size_t>(i)] = w.as<float>()[static_cast<size_t>((o * t.x[1] + c) * 9 + i)];
-            for (int64_t i = 0; i < kEdge * kEdge; ++i)
-              values[static_cast<size_t>(i)] =
-                  input(n * t.x[1] + c, row + i / kEdge - t.pads[0], column + i % kEdge - t.pads[1]);
-            const auto filter = magnitudes(Matrices::kFilter, taps);
-            const auto points = magnitudes(Matrices::kInput, values);
-            for (size_t i = 0; i < sums.size(); ++i) sums[i] += filter[i] * points[i];
-          }
-          const auto outputs = magnitudes(Matrices::kOutput, sums);
-          for (int64_t i = 0; i < std::min<int64_t>(Outputs, rows - row); ++i)
-            for (int64_t j = 0; j < std::min<int64_t>(Outputs, columns - column); ++j)
-              result[static_cast<size_t>(((n * t.w[0] + o) * rows + row + i) * columns + column + j)] =
-                  static_cast<float>(outputs[static_cast<size_t>(i * Outputs + j)] +
-                                     std::fabs(bias.as<float>()[static_cast<size_t>(o)]));
-        }
+  const auto add_points = [&](int64_t n, int64_t o, int64_t slice, int64_t row, int64_t column,
+                              std::array<double, kEdge * kEdge>& sums) {
+    for (int64_t c = 0; c < t.x[1]; ++c)
+      for (int64_t s = 0; s < kernel_slices; ++s) {
+        std::array<double, 9> taps{};
+        std::array<double, kEdge * kEdge> values{};
+        for (int64_t i = 0; i < 9; ++i)
+          taps[static_cast<size_t>(i)] =
+              w.as<float>()[static_cast<size_t>(((o * t.x[1] + c) * kernel_slices + s) * 9 + i)];
+        for (int64_t i = 0; i < kEdge * kEdge; ++i)
+          values[static_cast<size_t>(i)] =
+              input(n * t.x[1] + c, slice + s - pad_slice, row + i / kEdge - t.pads[rank - 2],
+                    column + i % kEdge - t.pads[rank - 1]);
+        const auto filter = magnitudes(Matrices::kFilter, taps);
+        const auto points = magnitudes(Matrices::kInput, values);
+        for (size_t i = 0; i < sums.size(); ++i) sums[i] += filter[i] * points[i];
+      }
+  };
+  const int64_t tile_rows = (rows + Outputs - 1) / Outputs, tile_columns = (columns + Outputs - 1) / Outputs;
+  for (int64_t tile = 0; tile < t.x[0] * t.w[0] * slices * tile_rows * tile_columns; ++tile) {
+    const int64_t column = tile % tile_columns * Outputs, row = tile / tile_columns % tile_rows * Outputs;
+    const int64_t plane = tile / tile_columns / tile_rows, channel = plane / slices, o = channel % t.w[0];
+    std::array<double, kEdge * kEdge> sums{};
+    add_points(channel / t.w[0], o, plane % slices, row, column, sums);
+    const auto outputs = magnitudes(Matrices::kOutput, sums);
+    for (int64_t i = 0; i < std::min<int64_t>(Outputs, rows - row); ++i)
+      for (int64_t j = 0; j < std::min<int64_t>(Outputs, columns - column); ++j)
+        sizes[static_cast<size_t>((plane * rows + row + i) * columns + column + j)] = static_cast<float>(
+            outputs[static_cast<size_t>(i * Outputs + j)] + std::fabs(bias.as<float>()[static_cast<size_t>(o)]));
+  }
   return size;
 }
+
+Tensor size_by_points(PackedLayout layout, const Case& t, const Tensor& x, const Tensor& w, const Tensor& bias,
+                      const Tensor& result) {
+  return layout == PackedLayout::Winograd2 ? size_by_points<2>(t, x, w, bias, result)
+                                           : size_by_points<4>(t, x, w, bias, result);
+}
+
+// How many products each output sums.
+int64_t terms_of(const Case& t) { return t.w[1] * (t.w.size() == 5 ? t.w[2] : 1); }
 
 // Roundings of one term on its way: of the filter, of both axes to the points and back, and of the bias.
 constexpr int64_t kOnTheWay = 1 + 2 * 4 + 2 * 5 + 1;
@@ -84,15 +105,14 @@ constexpr int64_t kOnTheWay = 1 + 2 * 4 + 2 * 5 + 1;
 void check(const Case& t, PackedLayout layout) {
   const Tensor x = noise(t.x, 1), w = noise(t.w, 2), bias = noise({t.w[0]}, 3);
   const Tensor expected = run_kernel("reference/Conv", OpId::Conv, Params::of(conv_of(t)), {x, w, bias});
-  const Tensor size =
-      layout == PackedLayout::Winograd2 ? size_by_points<2>(t, x, w, bias) : size_by_points<4>(t, x, w, bias);
+  const Tensor size = size_by_points(layout, t, x, w, bias, expected);
   const Tensor packed = pack("reference", layout, w);
   // Computed in double, so only the filter is rounded.
   expect_near(convolve("reference", t, layout, {x, packed, bias}), expected, size, 1);
   ThreadPool pool(1);
   for_each_isa([&] {
     const Tensor alone = convolve("cpu", t, layout, {x, packed, bias});
-    expect_near(alone, expected, size, t.x[1] + kOnTheWay);
+    expect_near(alone, expected, size, terms_of(t) + kOnTheWay);
     EXPECT_TRUE(same_bits(convolve("cpu", t, layout, {x, packed, bias}, {}, &pool), alone));
   });
 }
@@ -129,6 +149,23 @@ TEST(Winograd, TakesUnevenAndLargePads) {
   }
 }
 
+TEST(Winograd, TakesSlices) {
+  for (const PackedLayout layout : kLayouts) {
+    for (const int64_t channels : {1, 15, 18})
+      for (const int64_t kernel : {1, 2, 3})
+        for (const int64_t pad : {0, 1}) {
+          SCOPED_TRACE(testing::Message() << channels << " channels, " << kernel << " slices, pad " << pad);
+          const std::vector<int64_t> pads{pad, pad, 1, 0, pad, 1};
+          check({{2, channels, 4, 5, 7}, {3, channels, kernel, 3, 3}, pads}, layout);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+    // Many chunks of slices and of tiles.
+    check({{1, 16, 9, 18, 26}, {16, 16, 3, 3, 3}, {1, 1, 1, 1, 1, 1}}, layout);
+    check({{1, 3, 2, 6, 5}, {33, 3, 3, 3, 3}, {4, 1, 1, 5, 1, 1}}, layout);
+    check({{1, 200, 3, 6, 5}, {3, 200, 3, 3, 3}, {0, 1, 1, 0, 1, 1}}, layout);
+  }
+}
+
 TEST(Winograd, TakesDepthsOfManyBlocks) {
   for (const PackedLayout layout : kLayouts) check({{1, 1030, 4, 6}, {20, 1030, 3, 3}, {1, 1, 1, 1}}, layout);
 }
@@ -148,8 +185,7 @@ TEST(Winograd, AppliesActivations) {
   for (const PackedLayout layout : kLayouts) {
     const Tensor packed = pack("reference", layout, w);
     const Tensor expected = convolve("reference", t, layout, {x, packed, bias}, clip);
-    const Tensor size =
-        layout == PackedLayout::Winograd2 ? size_by_points<2>(t, x, w, bias) : size_by_points<4>(t, x, w, bias);
+    const Tensor size = size_by_points(layout, t, x, w, bias, expected);
     for_each_isa(
         [&] { expect_near(convolve("cpu", t, layout, {x, packed, bias}, clip), expected, size, 20 + kOnTheWay); });
   }
@@ -157,8 +193,16 @@ TEST(Winograd, AppliesActivations) {
 
 TEST(Winograd, PacksTheSameBitsEverywhere) {
   for (const PackedLayout layout : kLayouts)
-    for (const auto& [outputs, channels] : {std::pair{1, 1}, {16, 3}, {17, 33}, {50, 70}, {160, 80}}) {
-      const Tensor w = noise({outputs, channels, 3, 3}, 1);
+    for (const auto& dims : std::vector<std::vector<int64_t>>{{1, 1, 3, 3},
+                                                              {16, 3, 3, 3},
+                                                              {17, 33, 3, 3},
+                                                              {50, 70, 3, 3},
+                                                              {160, 80, 3, 3},
+                                                              {17, 33, 3, 3, 3},
+                                                              {3, 5, 40, 3, 3},
+                                                              {64, 96, 2, 3, 3}}) {
+      const int64_t outputs = dims[0];
+      const Tensor w = noise(dims, 1);
       for (const Tensor& scale : {Tensor(), noise({outputs}, 2)}) {
         const Tensor expected = pack("reference", layout, w, scale);
         ThreadPool pool(1);
@@ -193,6 +237,8 @@ TEST(Winograd, RefusesOperandsThatDoNotFit) {
   const PackPanelsParams four{.layout = PackedLayout::Winograd4};
   EXPECT_TRUE(packable(four, {4, 2, 3, 3}));
   EXPECT_FALSE(packable(four, {4, 2, 3, 5}));
+  EXPECT_TRUE(packable(four, {4, 2, 5, 3, 3}));
+  EXPECT_FALSE(packable(four, {4, 2, 3, 3, 5}));
   EXPECT_FALSE(packable(four, {4, 2, 3}));
   EXPECT_FALSE(packable({.layout = PackedLayout::Winograd4, .groups = 2}, {4, 2, 3, 3}));
   EXPECT_FALSE(packable({.source = WeightOrder::DepthFirst, .layout = PackedLayout::Winograd2}, {4, 2}));

@@ -163,6 +163,7 @@ class LayoutAssignment {
   }
 
   int64_t saved_by(const Step& step) const {
+    if (step.op == OpId::PackedConvTranspose) return saved_by_transposed(step);
     if (step.op != OpId::PackedConv) return 0;
     const auto& p = step.params.get<PackedConvParams>();
     const int64_t x = elements(step.inputs[0]), y = elements(any_output(step));
@@ -173,6 +174,15 @@ class LayoutAssignment {
       return taps * (y * kPlainDepthwiseProduct - lanes * kDepthwiseProductInBlocks);
     const int64_t depth = taps * (*extents_[index(step.inputs[0])])[1];
     return depth * (y * kPlainProduct - lanes * kProductInBlocks);
+  }
+
+  // Each input position meets all taps of its group's outputs.
+  int64_t saved_by_transposed(const Step& step) const {
+    const auto& p = step.params.get<PackedConvTransposeParams>();
+    const int64_t outputs = p.output_channels / p.conv.group;
+    const int64_t lanes = channel_blocks({}, outputs) * kLanes;
+    return elements(step.inputs[0]) * count_of(p.conv.window.kernel_shape) *
+           (outputs * kPlainProduct - lanes * kProductInBlocks);
   }
 
   // The cheapest choice for all steps: those in the first group run on blocks.

@@ -15,15 +15,19 @@ bool steps_by_one(const std::vector<int64_t>& steps) {
 PackedLayout layout_of(const std::vector<int64_t>& w, const ConvParams& p) {
   // As many groups as channels: each channel has a filter of its own.
   if (p.group > 1 && w[1] == 1) return PackedLayout::Depthwise;
-  const bool is_small = w.size() == 4 && w[2] == 3 && w[3] == 3 && p.group == 1;
+  const std::span kernel = std::span(w).subspan(2);
+  constexpr int64_t kMostSlices = 7;
+  const bool is_small = is_winograd_kernel(kernel) && winograd_slices(kernel) <= kMostSlices && p.group == 1;
   if (!is_small || !steps_by_one(p.window.strides) || !steps_by_one(p.window.dilations)) return PackedLayout::Panels;
   // With few channels, going to the points of tiles and back costs more than the products there save.
   constexpr int64_t kFewestChannels = 16;
   // The packed weights grow by 4 or 16/9; what caches cannot hold costs more to read than it saves.
   constexpr int64_t kMost4 = int64_t{16} << 20, kMost2 = int64_t{32} << 20;
-  if (w[0] < kFewestChannels || w[1] < kFewestChannels) return PackedLayout::Panels;
+  // Slices of a kernel read the points of their inputs together.
+  const int64_t slices = winograd_slices(kernel), depth = slices * std::min(w[1], kMost2);
+  if (w[0] < kFewestChannels || depth < kFewestChannels) return PackedLayout::Panels;
   const auto fits = [&](PackedLayout layout, int64_t most) {
-    return w[0] <= most && w[1] <= most / w[0] / winograd_points(layout) / int64_t{sizeof(float)};
+    return w[0] <= most && depth <= most / w[0] / winograd_points(layout) / int64_t{sizeof(float)};
   };
   if (fits(PackedLayout::Winograd4, kMost4)) return PackedLayout::Winograd4;
   return fits(PackedLayout::Winograd2, kMost2) ? PackedLayout::Winograd2 : PackedLayout::Panels;
