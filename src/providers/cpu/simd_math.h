@@ -110,14 +110,14 @@ HWY_INLINE V erf(D d, V x) {
   return hn::IfThenElse(hn::Gt(size, hn::Set(d, 0.921875f)), far, s);
 }
 
-// m * 2^e with m between the root of 1/2 and the root of 2, then a polynomial of m - 1. Numbers below the smallest
-// normal one count as 0.
+// log(x * 2^-scale), for positive normal x: m * 2^e with m between the root of 1/2 and the root of 2, then a polynomial
+// of m - 1.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V log_of_positive(D d, V x) {
+HWY_INLINE V log_of_scaled(D d, V x, V scale) {
   const hn::RebindToSigned<D> di;
   const V one = hn::Set(d, 1.0f), root = hn::Set(d, 0.707106781186547524f);
   const auto bits = hn::BitCast(di, x);
-  V e = hn::ConvertTo(d, hn::Sub(hn::ShiftRight<23>(bits), hn::Set(di, 126)));
+  V e = hn::Sub(hn::ConvertTo(d, hn::Sub(hn::ShiftRight<23>(bits), hn::Set(di, 126))), scale);
   V m = hn::BitCast(d, hn::Or(hn::And(bits, hn::Set(di, 0x007fffff)), hn::Set(di, 0x3f000000)));
   const auto is_small = hn::Lt(m, root);
   e = hn::Sub(e, hn::IfThenElseZero(is_small, one));
@@ -140,8 +140,12 @@ HWY_INLINE V log_of_positive(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V log(D d, V x) {
   const V infinity = hn::Set(d, __builtin_inff());
-  const V y = hn::IfThenElse(hn::Lt(x, infinity), log_of_positive(d, x), x);
-  const V of_zero = hn::IfThenElse(hn::Lt(x, hn::Set(d, 1.17549435e-38f)), hn::Neg(infinity), y);
+  // Numbers below the smallest normal one are scaled up.
+  const auto is_tiny = hn::Lt(x, hn::Set(d, 1.17549435e-38f));
+  const V scaled = hn::IfThenElse(is_tiny, hn::Mul(x, hn::Set(d, 0x1p24f)), x);
+  const V finite = log_of_scaled(d, scaled, hn::IfThenElseZero(is_tiny, hn::Set(d, 24.0f)));
+  const V y = hn::IfThenElse(hn::Lt(x, infinity), finite, x);
+  const V of_zero = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Neg(infinity), y);
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Set(d, __builtin_nanf("")), of_zero);
 }
 
@@ -152,7 +156,7 @@ HWY_INLINE V softplus(D d, V x) {
   const V sum = hn::Add(one, e);
   // What rounding took from the sum.
   const V lost = hn::Sub(e, hn::Sub(sum, one));
-  const V y = hn::Add(log_of_positive(d, sum), hn::Div(lost, sum));
+  const V y = hn::Add(log_of_scaled(d, sum, hn::Zero(d)), hn::Div(lost, sum));
   return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Add(x, y), hn::IfThenElse(hn::Eq(x, x), y, x));
 }
 
