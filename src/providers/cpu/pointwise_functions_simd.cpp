@@ -54,20 +54,26 @@ FUNCTION(Softplus, simd::softplus(D(), x))
 FUNCTION(Tanh, simd::tanh(D(), x))
 #undef FUNCTION
 
-// Functions need all registers for themselves, so that the block waits in memory.
-#define TENON_PUT_ASIDE(own) TENON_FOR_VECTORS(hn::StoreU(x, D(), own + i))
-#define TENON_TAKE_BACK(own) TENON_SET_VECTORS(hn::LoadU(D(), own + i))
-
+#if HWY_TARGET == HWY_AVX3
+template <class Op>
+void function(TENON_STEP_PARAMETERS) {
+  const V alpha = number(step->numbers[0]), beta = number(step->numbers[1]);
+  TENON_SET_VECTORS(Op::apply(x, alpha, beta))
+  TENON_NEXT_STEP;
+}
+#else
+// Sixteen registers are what a function needs for itself, so that the block waits in memory.
 template <class Op>
 void function(TENON_STEP_PARAMETERS) {
   const V alpha = number(step->numbers[0]), beta = number(step->numbers[1]);
   float* own = operand(step, at, 1);
-  TENON_PUT_ASIDE(own)
+  TENON_FOR_VECTORS(hn::StoreU(x, D(), own + i))
   for (int64_t k = 0; k < kBlock; k += kVector)
     hn::StoreU(Op::apply(hn::LoadU(D(), own + k), alpha, beta), D(), own + k);
-  TENON_TAKE_BACK(own)
+  TENON_SET_VECTORS(hn::LoadU(D(), own + i))
   TENON_NEXT_STEP;
 }
+#endif
 
 StepFunction pick_function(PointwiseOp op) {
   switch (op) {

@@ -12,9 +12,7 @@ namespace {
 using Place = PointwiseProgram::Place;
 using Access = PointwiseTiles::Access;
 
-// Results of so many elements are in no cache when somebody reads them.
-constexpr int64_t kStreamedElements = 1 << 22;
-// How many elements ahead inputs of such results are fetched.
+// How many elements ahead inputs of large results are fetched.
 constexpr float kFetchedAhead = 4096;
 
 class PointwiseRun {
@@ -70,7 +68,7 @@ class PointwiseRun {
   void write_steps(ThreadMemory& m) const {
     auto* const first = reinterpret_cast<PointwiseStep*>(m.scratch + layout_.steps);
     PointwiseStep* step = first;
-    for (size_t i = 0; streams_ && i < state_.inputs.size(); ++i)
+    for (size_t i = 0; fetches() && i < state_.inputs.size(); ++i)
       if (is_fetched(i)) *step++ = {state_.fetch, {nullptr, nullptr}, {~size_t{0}, 0}, {kFetchedAhead, 0}};
     for (const BoundPointwiseStep& from : state_.steps) {
       PointwiseStep to{from.in_memory, {nullptr, nullptr}, {0, 0}, {from.numbers[0], from.numbers[1]}};
@@ -89,13 +87,15 @@ class PointwiseRun {
     *step++ = {state_.end, {nullptr, nullptr}, {0, 0}, {0, 0}};
     m.steps = {first, step};
   }
+  // Narrow vectors take so long that inputs come from memory in time by themselves.
+  bool fetches() const { return streams_ && state_.block == kMostBlockElements; }
   bool is_fetched(size_t i) const {
     return tiles_.access(i) == Access::Dense && state_.inputs[i].dtype == DType::Float32;
   }
 
   void set_places(const ThreadMemory& m, const Addresses& at) const {
     PointwiseStep* step = m.steps.data();
-    for (size_t i = 0; streams_ && i < state_.inputs.size(); ++i)
+    for (size_t i = 0; fetches() && i < state_.inputs.size(); ++i)
       if (is_fetched(i)) step++->places[0] = at.inputs[i];
     for (const BoundPointwiseStep& from : state_.steps) {
       for (size_t k = 0; k < from.place_count; ++k) {
@@ -170,7 +170,7 @@ class PointwiseRun {
 
   // Stores past the caches begin at whole cache lines.
   bool may_stream() const {
-    if (tiles_.elements() < kStreamedElements || !tiles_.begin_at_multiples_of(16)) return false;
+    if (!tiles_.are_large() || !tiles_.begin_at_multiples_of(16)) return false;
     for (size_t k = 0; k < state_.outputs.size(); ++k)
       if (c_.wants(k) && reinterpret_cast<uintptr_t>(c_.out(k).data) % 64 != 0) return false;
     return true;

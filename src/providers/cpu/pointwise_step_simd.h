@@ -30,9 +30,12 @@ static_assert(kBlock <= kMostBlockElements);
   return reinterpret_cast<StepFunction>(step[1].function)(step + 1, at, v0, v1, v2, v3, v4, v5, v6, v7)
 using StepFunction = void (*)(TENON_STEP_PARAMETERS);
 
-// Sixteen registers are too few for what compilers make of eight vectors when they compute them side by side. One after
-// the other they need no memory; processors see by themselves what they can do at once.
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
+// Registers are too few for what compilers make of eight vectors when they compute them side by side. One after the
+// other they need no memory; processors see by themselves what they can do at once.
+#undef TENON_COMPUTE_BEFORE
+#if HWY_TARGET == HWY_AVX3
+#define TENON_COMPUTE_BEFORE(a, b) __asm__("" : "+v"(a.raw), "+v"(b.raw))
+#elif HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_SSE4
 #define TENON_COMPUTE_BEFORE(a, b) __asm__("" : "+x"(a.raw), "+x"(b.raw))
 #else
 #define TENON_COMPUTE_BEFORE(a, b)

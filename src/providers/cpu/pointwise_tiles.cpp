@@ -13,6 +13,10 @@ namespace {
 // Chunks of about this much work are worth a thread: additions, of which a core does several each nanosecond.
 constexpr int64_t kTiledChunkWork = 1 << 18;
 constexpr int64_t kLongTile = 8192;
+// Results of so many elements are in no cache when somebody reads them.
+constexpr int64_t kLargeResult = 1 << 22;
+// A chunk of them ends by waiting for memory, so that chunks are larger.
+constexpr int64_t kChunkOfLargeResult = 1 << 18;
 
 static_assert(PointwiseTiles::kGathered % kMostBlockElements == 0 && kLongTile % kMostBlockElements == 0);
 
@@ -27,6 +31,7 @@ PointwiseTiles::PointwiseTiles(Dims result, std::span<const Dims> operands, int6
   tiles_per_row_ = ceil_div(row_, tile_);
   tiles_ = elements() / row_ * tiles_per_row_;
   tiles_per_chunk_ = std::max<int64_t>(1, kTiledChunkWork / (tile_ * work_of_element));
+  if (are_large()) tiles_per_chunk_ = std::max(tiles_per_chunk_, kChunkOfLargeResult / tile_);
   for (size_t i = 0; i < operands.size(); ++i) access_[i] = find_access(i);
 }
 
@@ -36,6 +41,8 @@ PointwiseTiles::Access PointwiseTiles::find_access(size_t operand) const {
   if (!is_cut_by_rows_) return Access::Gathered;
   return grid_.repeats_in_row(operand) ? Access::RowNumber : Access::Row;
 }
+
+bool PointwiseTiles::are_large() const { return elements() >= kLargeResult; }
 
 int64_t PointwiseTiles::chunks() const { return ceil_div(tiles_, tiles_per_chunk_); }
 

@@ -41,6 +41,8 @@ class PointwiseTiles {
   Tile tile(int64_t number) const;
 
   int64_t elements() const { return grid_.rows * grid_.row; }
+  // Too large for the caches.
+  bool are_large() const;
   Access access(size_t operand) const { return access_[operand]; }
   static bool is_number(Access a) { return a == Access::Number || a == Access::RowNumber; }
   // The place of the first element of a tile in an operand that is not gathered.

@@ -19,6 +19,16 @@ HWY_INLINE V step(D d, V x, V p, float c) {
   return hn::MulAdd(x, p, hn::Set(d, c));
 }
 
+// (exp(r) - 1 - r) / r^2 for |r| up to log(2) / 2.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_polynomial(D d, V r) {
+  V p = step(d, hn::Set(d, 1.9875691500e-4f), r, 1.3981999507e-3f);
+  p = step(d, p, r, 8.3334519073e-3f);
+  p = step(d, p, r, 4.1665795894e-2f);
+  p = step(d, p, r, 1.6666665459e-1f);
+  return step(d, p, r, 5.0000001201e-1f);
+}
+
 // exp(x) = 2^n * (1 + fraction) for x in [-87.33, 88.72]. Rounds by adding a large number, whose low bits are then n.
 template <class D>
 struct ExpParts {
@@ -32,12 +42,7 @@ HWY_INLINE ExpParts<D> exp_parts(D d, V x) {
   const V n = hn::Sub(t, shift);
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
-  V p = step(d, hn::Set(d, 1.9875691500e-4f), r, 1.3981999507e-3f);
-  p = step(d, p, r, 8.3334519073e-3f);
-  p = step(d, p, r, 4.1665795894e-2f);
-  p = step(d, p, r, 1.6666665459e-1f);
-  p = step(d, p, r, 5.0000001201e-1f);
-  return {t, hn::MulAdd(p, hn::Mul(r, r), r)};
+  return {t, hn::MulAdd(exp_polynomial(d, r), hn::Mul(r, r), r)};
 }
 
 // x * 2^n, by adding to the exponent.
@@ -62,6 +67,24 @@ HWY_INLINE V exp_minus_one_below_zero(D d, V x) {
   return hn::MulAdd(scale, parts.fraction, hn::Sub(scale, one));
 }
 
+#if HWY_TARGET == HWY_AVX3
+// x * 2^n with all that follows from it: infinity, subnormal numbers and NaN.
+HWY_INLINE __m512 scaled(__m512 x, __m512 n) { return _mm512_scalef_ps(x, n); }
+HWY_INLINE __m256 scaled(__m256 x, __m256 n) { return _mm256_scalef_ps(x, n); }
+HWY_INLINE __m128 scaled(__m128 x, __m128 n) { return _mm_scalef_ps(x, n); }
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp(D d, V x) {
+  // Min and Max of this target give the second operand when one is NaN.
+  const V inside = hn::Min(hn::Set(d, 89.0f), hn::Max(hn::Set(d, -104.0f), x));
+  const V n = hn::Round(hn::Mul(inside, hn::Set(d, 1.44269504f)));
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), inside);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  V p = exp_polynomial(d, r);
+  p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
+  return V{scaled(p.raw, n.raw)};
+}
+#else
 // Results below the smallest normal number become 0; NaN stays NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp(D d, V x) {
@@ -70,6 +93,7 @@ HWY_INLINE V exp(D d, V x) {
   // Targets differ in what Min and Max make of NaN, so that it is selected here.
   return hn::IfThenElse(hn::Le(x, high), y, hn::Add(x, hn::Set(d, __builtin_inff())));
 }
+#endif
 
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V tanh(D d, V x) {
