@@ -55,9 +55,15 @@ struct HalfFloats {
     const hn::Rebind<uint16_t, D> h;
     hn::StoreU(hn::DemoteTo(h, hn::Or(half, sign)), h, reinterpret_cast<uint16_t*>(to));
   }
+  static HWY_INLINE V rounded(V x) {
+    Element narrow[kVector];
+    store(x, narrow);
+    return load(narrow);
+  }
 #else
   static HWY_INLINE V load(const Element* from) { return hn::PromoteTo(D(), hn::LoadU(H(), from)); }
   static HWY_INLINE void store(V x, Element* to) { hn::StoreU(hn::DemoteTo(H(), x), H(), to); }
+  static HWY_INLINE V rounded(V x) { return hn::PromoteTo(D(), hn::DemoteTo(H(), x)); }
 #endif
 };
 
@@ -70,14 +76,20 @@ struct BFloats {
     return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(U(), hn::LoadU(H(), from))));
   }
   static HWY_INLINE void store(V x, uint16_t* to) {
+    const hn::RebindToSigned<D> i;
+    hn::StoreU(hn::DemoteTo(H(), hn::BitCast(i, hn::ShiftRight<16>(rounded_bits(x)))), H(), to);
+  }
+  static HWY_INLINE V rounded(V x) { return hn::BitCast(D(), hn::And(rounded_bits(x), hn::Set(U(), 0xffff0000))); }
+
+ private:
+  static HWY_INLINE hn::Vec<U> rounded_bits(V x) {
     const U u;
     const auto bits = hn::BitCast(u, x);
     const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(u, 1));
     const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(u, 0x7fff)));
     const auto nan = hn::Or(bits, hn::Set(u, 0x00400000));
     const auto is_nan = hn::RebindMask(u, hn::Not(hn::Eq(x, x)));
-    const hn::RebindToSigned<D> i;
-    hn::StoreU(hn::DemoteTo(H(), hn::BitCast(i, hn::ShiftRight<16>(hn::IfThenElse(is_nan, nan, rounded)))), H(), to);
+    return hn::IfThenElse(is_nan, nan, rounded);
   }
 };
 
@@ -117,15 +129,8 @@ void stream(TENON_STEP_PARAMETERS) {
 
 // The values that the elements of a type can hold.
 template <class Kind>
-HWY_INLINE V rounded(V x) {
-  typename Kind::Element narrow[kVector];
-  Kind::store(x, narrow);
-  return Kind::load(narrow);
-}
-
-template <class Kind>
 void round(TENON_STEP_PARAMETERS) {
-  TENON_SET_VECTORS(rounded<Kind>(x))
+  TENON_SET_VECTORS(Kind::rounded(x))
   TENON_NEXT_STEP;
 }
 
