@@ -43,6 +43,37 @@ struct Cos {
   static double of_large(double x) { return exact::cos(x); }
 };
 
+struct Tan {
+  static HWY_INLINE W apply(W x) { return hn::Div(simd::wide_sin(DW(), x, 0), simd::wide_sin(DW(), x, 1)); }
+  static double of_large(double x) { return exact::tan(x); }
+};
+
+HWY_INLINE W wide(double x) { return hn::Set(DW(), x); }
+HWY_INLINE W nan_outside(hn::Mask<DW> is_inside, W y) { return hn::IfThenElse(is_inside, y, wide(__builtin_nan(""))); }
+// Odd functions that are x near zero, where their formulas lose digits.
+HWY_INLINE W itself_near_zero(W x, W y) {
+  return hn::IfThenElse(hn::Ge(hn::Abs(x), wide(1e-4)), hn::CopySign(y, x), x);
+}
+
+#define FUNCTION(name, expression)                        \
+  struct name {                                           \
+    static HWY_INLINE W apply(W x) { return expression; } \
+  };
+FUNCTION(Acos, hn::Mul(wide(2), simd::wide_atan(DW(), hn::Sqrt(hn::Div(hn::Sub(wide(1), x), hn::Add(wide(1), x))))))
+FUNCTION(Acosh, nan_outside(hn::Ge(x, wide(1)), simd::wide_log(DW(), hn::Add(x, hn::Sqrt(hn::MulSub(x, x, wide(1)))))))
+FUNCTION(Asin, simd::wide_atan(DW(), hn::Div(x, hn::Sqrt(hn::NegMulAdd(x, x, wide(1))))))
+FUNCTION(Asinh, itself_near_zero(x, simd::wide_log(DW(), hn::Add(hn::Abs(x), hn::Sqrt(hn::MulAdd(x, x, wide(1)))))))
+FUNCTION(Atan, simd::wide_atan(DW(), x))
+FUNCTION(Atanh, nan_outside(hn::Le(hn::Abs(x), wide(1)),
+                            itself_near_zero(x, hn::Mul(wide(0.5),
+                                                        simd::wide_log(DW(), hn::Div(hn::Add(wide(1), hn::Abs(x)),
+                                                                                     hn::Sub(wide(1), hn::Abs(x))))))))
+FUNCTION(Cosh, nan_outside(hn::Eq(x, x),
+                           hn::Mul(wide(0.5), hn::Add(simd::wide_exp(DW(), x), simd::wide_exp(DW(), hn::Neg(x))))))
+FUNCTION(Sinh, itself_near_zero(x, hn::Mul(wide(0.5), hn::Sub(simd::wide_exp(DW(), hn::Abs(x)),
+                                                              simd::wide_exp(DW(), hn::Neg(hn::Abs(x)))))))
+#undef FUNCTION
+
 // Numbers that models hardly ever have.
 template <class Op>
 HWY_NOINLINE void replace_large(const float* x, float* y) {
@@ -65,7 +96,16 @@ void periodic(TENON_STEP_PARAMETERS) {
   TENON_NEXT_STEP;
 }
 
-HWY_INLINE V root(V x) {
+template <class Op>
+void alone(TENON_STEP_PARAMETERS) {
+  float* own = operand(step, at, 1);
+  TENON_FOR_VECTORS(hn::StoreU(x, D(), own + i))
+  for (int64_t k = 0; k < kBlock; k += kWide) store_narrowed(Op::apply(widened(own + k)), own + k);
+  TENON_SET_VECTORS(hn::LoadU(D(), own + i))
+  TENON_NEXT_STEP;
+}
+
+HWY_INLINE V root_of_narrow(V x) {
   const V infinity = hn::Set(D(), HUGE_VALF);
   // The root of -0 would be -0.
   return hn::IfThenElse(hn::Eq(x, hn::Neg(infinity)), infinity, hn::Sqrt(hn::Add(x, hn::Zero(D()))));
@@ -102,7 +142,7 @@ void power_of_number(TENON_STEP_PARAMETERS) {
   } else if (exponent == 3) {
     TENON_SET_VECTORS(hn::Mul(hn::Mul(x, x), x))
   } else if (exponent == 0.5f) {
-    TENON_SET_VECTORS(root(x))
+    TENON_SET_VECTORS(root_of_narrow(x))
   } else if (exponent == -1) {
     TENON_SET_VECTORS(hn::Div(hn::Set(D(), 1.0f), x))
   } else {
@@ -130,17 +170,34 @@ StepFunction power_in_form(StepForm form) {
   return nullptr;
 }
 
-PointwiseStep::Function pick(PointwiseOp op, StepForm form) {
+StepFunction pick_alone(PointwiseOp op) {
   switch (op) {
+#define FUNCTION(name)    \
+  case PointwiseOp::name: \
+    return alone<name>;
+    FUNCTION(Acos)
+    FUNCTION(Acosh)
+    FUNCTION(Asin)
+    FUNCTION(Asinh)
+    FUNCTION(Atan)
+    FUNCTION(Atanh)
+    FUNCTION(Cosh)
+    FUNCTION(Sinh)
+#undef FUNCTION
     case PointwiseOp::Cos:
-      return form == StepForm::Itself ? function_of(periodic<Cos>) : nullptr;
-    case PointwiseOp::Pow:
-      return function_of(power_in_form(form));
+      return periodic<Cos>;
     case PointwiseOp::Sin:
-      return form == StepForm::Itself ? function_of(periodic<Sin>) : nullptr;
+      return periodic<Sin>;
+    case PointwiseOp::Tan:
+      return periodic<Tan>;
     default:
       return nullptr;
   }
+}
+
+PointwiseStep::Function pick(PointwiseOp op, StepForm form) {
+  if (op == PointwiseOp::Pow) return function_of(power_in_form(form));
+  return form == StepForm::Itself ? function_of(pick_alone(op)) : nullptr;
 }
 
 }  // namespace HWY_NAMESPACE

@@ -56,6 +56,21 @@ HWY_INLINE V wide_log2(D d, V x) {
   return hn::MulAdd(hn::Mul(s, hn::Set(d, 2.8853900817779268)), p, power);
 }
 
+// log(x) for numbers that are not below zero, infinity among them.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V wide_log(D d, V x) {
+  const V infinity = hn::Set(d, __builtin_inf());
+  const V log = hn::Mul(wide_log2(d, x), hn::Set(d, 0.69314718055994531));
+  return hn::IfThenElse(hn::Lt(x, infinity), hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Neg(infinity), log), x);
+}
+
+// exp(x), without infinity: of large numbers it gives large numbers that no float holds.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V wide_exp(D d, V x) {
+  const V limit = hn::Set(d, 200.0);
+  return wide_exp2(d, hn::Mul(hn::Min(hn::Max(x, hn::Neg(limit)), limit), hn::Set(d, 1.4426950408889634)));
+}
+
 // What wide_sin is accurate for.
 constexpr double kWideSinLimit = 1 << 24;
 
@@ -77,6 +92,21 @@ HWY_INLINE V wide_sin(D d, V x, double quarters) {
   const auto is_even = hn::RebindMask(d, hn::Eq(hn::And(turns, hn::Set(u, 1)), hn::Zero(u)));
   const auto sign = hn::ShiftLeft<62>(hn::And(turns, hn::Set(u, 2)));
   return hn::Xor(hn::IfThenElse(is_even, sine, cosine), hn::BitCast(d, sign));
+}
+
+// atan(x): of 1 / x beyond 1, and then of what is left beyond an eighth of a turn's tangent.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V wide_atan(D d, V x) {
+  const V one = hn::Set(d, 1.0), size = hn::Abs(x);
+  const auto is_large = hn::Gt(size, one);
+  const V inner = hn::IfThenElse(is_large, hn::Div(one, size), size);
+  const auto is_steep = hn::Gt(inner, hn::Set(d, 0.41421356237309503));
+  const V t = hn::IfThenElse(is_steep, hn::Div(hn::Sub(inner, one), hn::Add(inner, one)), inner), z = hn::Mul(t, t);
+  const V p = wide_polynomial(d, z, hn::Set(d, 1.0 / 25), -1.0 / 23, 1.0 / 21, -1.0 / 19, 1.0 / 17, -1.0 / 15, 1.0 / 13,
+                              -1.0 / 11, 1.0 / 9, -1.0 / 7, 1.0 / 5, -1.0 / 3, 1.0);
+  V angle = hn::MulAdd(t, p, hn::IfThenElseZero(is_steep, hn::Set(d, 0.78539816339744831)));
+  angle = hn::IfThenElse(is_large, hn::Sub(hn::Set(d, 1.5707963267948966), angle), angle);
+  return hn::IfThenElse(hn::Eq(x, x), hn::CopySign(angle, x), x);
 }
 
 // x to the power of y, as C defines it.
