@@ -25,6 +25,12 @@ class ProgramWriter {
       if (!is_same(i))
         for (int k = 0; k < operand_count(i); ++k) ++readers_left_[operand(i, k)];
     }
+    for (size_t k = 0; k < outputs.size(); ++k) {
+      const size_t v = origin(inputs.size() + static_cast<size_t>(params.results[k]));
+      if (outputs[k] == DType::Undefined || std::ranges::count(results_, v)) continue;
+      results_.push_back(v);
+      ++readers_left_[v];
+    }
   }
 
   // Inputs in `early` are loaded into slots first. False: another one has to be, and was added.
@@ -33,13 +39,13 @@ class ProgramWriter {
       load(input);
       keep();
     }
-    store_outputs_of_inputs();
     for (size_t i = next_instruction(); i < params_.size(); i = next_instruction()) {
       if (const auto missing = write_instruction(i)) {
         early.push_back(*missing);
         return false;
       }
     }
+    store_results();
     return true;
   }
 
@@ -101,23 +107,25 @@ class ProgramWriter {
     add({Program::Step::Kind::Load, {}, 0, false, 1, {place_of(value)}});
     held_ = value;
   }
+  // An output may lie where an input is, so that nothing is stored before all inputs have been read.
+  void store_results() {
+    for (const size_t value : results_) {
+      if (!is_input(value) || slot_of_[value] || results_.size() == 1) continue;
+      load(value);
+      keep();
+    }
+    if (held_ && std::ranges::count(results_, *held_)) store_outputs(*held_);
+    for (const size_t value : results_) {
+      if (readers_left_[value] == 0) continue;
+      load(value);
+      store_outputs(value);
+    }
+  }
   void store_outputs(size_t value) {
     for (size_t k = 0; k < outputs_.size(); ++k)
       if (outputs_[k] != DType::Undefined && origin(inputs_.size() + static_cast<size_t>(params_.results[k])) == value)
         add({Program::Step::Kind::Store, {}, 0, false, 1, {Program::Place{Program::Place::Kind::Output, k}}});
-  }
-  void store_outputs_of_inputs() {
-    for (size_t v = 0; v < inputs_.size(); ++v) {
-      const size_t steps = program_.steps.size();
-      store_outputs(v);
-      if (program_.steps.size() == steps) continue;
-      // The load comes before the stores.
-      const std::vector<Program::Step> stores(program_.steps.begin() + static_cast<ptrdiff_t>(steps),
-                                              program_.steps.end());
-      program_.steps.resize(steps);
-      load(v);
-      program_.steps.insert(program_.steps.end(), stores.begin(), stores.end());
-    }
+    readers_left_[value] = 0;
   }
 
   // The operand that is best had in registers: the one that is there, or one that must be loaded anyway.
@@ -156,7 +164,6 @@ class ProgramWriter {
     for (int k = 0; k < operand_count(i); ++k) release(operand(i, k));
     is_computed_[i] = true;
     held_ = inputs_.size() + i;
-    store_outputs(*held_);
     return std::nullopt;
   }
   void release(size_t value) {
@@ -172,7 +179,8 @@ class ProgramWriter {
   std::vector<std::optional<size_t>> slot_of_;
   std::vector<bool> is_computed_;
   std::vector<size_t> free_slots_;
-  std::optional<size_t> held_;  // the value in registers
+  std::vector<size_t> results_;  // values that are outputs, each once
+  std::optional<size_t> held_;   // the value in registers
   Program program_;
 };
 

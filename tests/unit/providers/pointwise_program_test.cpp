@@ -133,6 +133,37 @@ TEST(PointwiseProgram, WorksInPlace) {
   }
 }
 
+// Several results may each lie where some input was.
+TEST(PointwiseProgram, ReadsAllInputsBeforeItStores) {
+  for (uint32_t seed = 0; seed < 100; ++seed) {
+    SCOPED_TRACE(seed);
+    Dice dice(seed);
+    const int64_t count = 1 + static_cast<int64_t>(dice.below(700));
+    const size_t size = 1 + dice.below(3) + dice.below(3);
+    std::vector<Tensor> inputs;
+    for (size_t i = 0; i < size; ++i) inputs.push_back(whole_numbers(DType::Float32, {count}, dice));
+    const PointwiseParams p = random_expression(dice, size, 1 + dice.below(9), 1 + dice.below(size));
+    const auto expected = run_expression("reference", p, inputs);
+    for_each_isa([&] {
+      std::vector<Tensor> own;
+      std::vector<TensorView> in;
+      for (const Tensor& t : inputs) own.push_back(Tensor::of<float>({count}, t.as<float>()));
+      for (const Tensor& t : own) in.push_back(t.view());
+      // The last input first, so that results lie where other operands were.
+      std::vector<TensorView> out;
+      for (size_t k = 0; k < p.results.size(); ++k) out.push_back(own[size - 1 - k].view());
+      const std::vector<const Value*> boxed(size, nullptr);
+      KernelRun services(nullptr);
+      const Status status =
+          call_kernel(*find_family("cpu/Pointwise"), Params::of(p), in, boxed, out, services, isa_of_tests());
+      ASSERT_TRUE(status.ok()) << status.to_string();
+      for (size_t k = 0; k < p.results.size(); ++k)
+        for (size_t i = 0; i < static_cast<size_t>(count); ++i)
+          ASSERT_EQ(out[k].as<float>()[i], expected[k].as<float>()[i]) << "result " << k << ", element " << i;
+    });
+  }
+}
+
 // Results too large for the caches take another way to memory.
 TEST(PointwiseProgram, StoresLargeResults) {
   PointwiseParams p;
