@@ -66,7 +66,17 @@ namespace tenon {
   X(ThresholdedRelu, "thresholded_relu", 1) /* alpha */                   \
   X(Truth, "truth", 1)                      /* 1 for whatever is not 0 */ \
   X(Where, "where", 3)                                                    \
-  X(Xor, "xor", 2)
+  X(Xor, "xor", 2)                                                        \
+  /* Compiled plans hold numbers: what is new comes last. */              \
+  X(Acos, "acos", 1)                                                      \
+  X(Acosh, "acosh", 1)                                                    \
+  X(Asin, "asin", 1)                                                      \
+  X(Asinh, "asinh", 1)                                                    \
+  X(Atan, "atan", 1)                                                      \
+  X(Atanh, "atanh", 1)                                                    \
+  X(Cosh, "cosh", 1)                                                      \
+  X(Sinh, "sinh", 1)                                                      \
+  X(Tan, "tan", 1)
 
 enum class PointwiseOp : uint8_t {
 #define X(name, text, operands) name,

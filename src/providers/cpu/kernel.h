@@ -37,5 +37,30 @@ std::span<const Variant> reduction_variants(OpId op);
 std::span<const Variant> resize_variants();
 std::span<const Variant> rms_normalization_variants();
 std::span<const Variant> softmax_variants();
+// Elementwise ops, on the types that Pointwise does not take.
+#define TENON_TYPED_OPS(X) \
+  X(Abs)                   \
+  X(Add)                   \
+  X(BitShift)              \
+  X(BitwiseAnd)            \
+  X(BitwiseNot)            \
+  X(BitwiseOr)             \
+  X(BitwiseXor)            \
+  X(Cast)                  \
+  X(Div)                   \
+  X(Equal)                 \
+  X(Greater)               \
+  X(GreaterOrEqual)        \
+  X(Less)                  \
+  X(LessOrEqual)           \
+  X(Max)                   \
+  X(Min)                   \
+  X(Mod)                   \
+  X(Mul)                   \
+  X(Neg)                   \
+  X(Sign)                  \
+  X(Sub)                   \
+  X(Where)
+std::span<const Variant> typed_element_variants(OpId op);
 
 }  // namespace tenon

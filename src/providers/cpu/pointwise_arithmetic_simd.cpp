@@ -7,18 +7,15 @@
 #define HWY_TARGET_INCLUDE "providers/cpu/pointwise_arithmetic_simd.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
-#include "providers/cpu/simd_rest.h"
+#include <hwy/cache_control.h>
+
+#include "providers/cpu/pointwise_step_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon::pointwise_arithmetic {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
-namespace simd = tenon::simd::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-using M = hn::Mask<D>;
-constexpr int64_t kVector = static_cast<int64_t>(hn::MaxLanes(D()));
+using namespace tenon::steps::HWY_NAMESPACE;
 
 HWY_INLINE V number(float x) { return hn::Set(D(), x); }
 HWY_INLINE V truth(M m) { return hn::IfThenElseZero(m, number(1.0f)); }
@@ -52,7 +49,6 @@ UNARY(Not, truth(hn::Eq(x, hn::Zero(D()))))
 UNARY(Reciprocal, hn::Div(number(1.0f), x))
 UNARY(Relu, hn::IfThenZeroElse(hn::Lt(x, hn::Zero(D())), x))
 UNARY(Round, hn::Round(x))
-UNARY(Same, x)
 UNARY(Shrink, hn::IfThenElse(hn::Lt(x, hn::Neg(beta)), hn::Add(x, alpha),
                              hn::IfThenElseZero(hn::Gt(x, beta), hn::Sub(x, alpha))))
 UNARY(Sign, hn::IfThenElse(hn::Gt(x, hn::Zero(D())), number(1.0f),
@@ -93,80 +89,105 @@ struct Clip {
 };
 
 template <class Op>
-void run_unary(const float* const* operands, float* out, int64_t count, const float* numbers) {
-  const D d;
-  const V alpha = number(numbers[0]), beta = number(numbers[1]);
-  const float* HWY_RESTRICT x = operands[0];
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector) hn::StoreU(Op::apply(hn::LoadU(d, x + i), alpha, beta), d, out + i);
-  if (i < count) simd::store_rest(d, Op::apply(simd::load_rest(d, x + i, count - i), alpha, beta), out + i, count - i);
+void unary(TENON_STEP_PARAMETERS) {
+  const V alpha = number(step->numbers[0]), beta = number(step->numbers[1]);
+  TENON_SET_VECTORS(Op::apply(x, alpha, beta))
+  TENON_NEXT_STEP;
 }
 
 template <class Op>
-void run_binary(const float* const* operands, float* out, int64_t count, const float*) {
-  const D d;
-  const float *x = operands[0], *y = operands[1];
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector)
-    hn::StoreU(Op::apply(hn::LoadU(d, x + i), hn::LoadU(d, y + i)), d, out + i);
-  if (i < count)
-    simd::store_rest(d, Op::apply(simd::load_rest(d, x + i, count - i), simd::load_rest(d, y + i, count - i)), out + i,
-                     count - i);
+void with_itself(TENON_STEP_PARAMETERS) {
+  TENON_SET_VECTORS(Op::apply(x, x))
+  TENON_NEXT_STEP;
 }
 
 template <class Op>
-void run_number_first(const float* const* operands, float* out, int64_t count, const float*) {
-  const D d;
-  const float* y = operands[1];
-  const V x = number(operands[0][0]);
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector) hn::StoreU(Op::apply(x, hn::LoadU(d, y + i)), d, out + i);
-  if (i < count) simd::store_rest(d, Op::apply(x, simd::load_rest(d, y + i, count - i)), out + i, count - i);
+void with_memory(TENON_STEP_PARAMETERS) {
+  const float* y = operand(step, at, 0);
+  TENON_SET_VECTORS(Op::apply(x, hn::LoadU(D(), y + i)))
+  TENON_NEXT_STEP;
 }
 
 template <class Op>
-void run_number_second(const float* const* operands, float* out, int64_t count, const float*) {
-  const D d;
-  const float* x = operands[0];
-  const V y = number(operands[1][0]);
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector) hn::StoreU(Op::apply(hn::LoadU(d, x + i), y), d, out + i);
-  if (i < count) simd::store_rest(d, Op::apply(simd::load_rest(d, x + i, count - i), y), out + i, count - i);
+void with_number(TENON_STEP_PARAMETERS) {
+  const V y = number_operand(step, 0);
+  TENON_SET_VECTORS(Op::apply(x, y))
+  TENON_NEXT_STEP;
 }
 
 template <class Op>
-void run_ternary(const float* const* operands, float* out, int64_t count, const float*) {
-  const D d;
-  const float *x = operands[0], *y = operands[1], *z = operands[2];
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector)
-    hn::StoreU(Op::apply(hn::LoadU(d, x + i), hn::LoadU(d, y + i), hn::LoadU(d, z + i)), d, out + i);
-  if (i < count) {
-    const int64_t rest = count - i;
-    simd::store_rest(
-        d, Op::apply(simd::load_rest(d, x + i, rest), simd::load_rest(d, y + i, rest), simd::load_rest(d, z + i, rest)),
-        out + i, rest);
-  }
+void memory_with(TENON_STEP_PARAMETERS) {
+  const float* y = operand(step, at, 0);
+  TENON_SET_VECTORS(Op::apply(hn::LoadU(D(), y + i), x))
+  TENON_NEXT_STEP;
 }
 
 template <class Op>
-PointwiseFunction in_form(TileForm form) {
+void number_with(TENON_STEP_PARAMETERS) {
+  const V y = number_operand(step, 0);
+  TENON_SET_VECTORS(Op::apply(y, x))
+  TENON_NEXT_STEP;
+}
+
+template <class Op, int kPosition>
+void ternary(TENON_STEP_PARAMETERS) {
+  const float *y = operand(step, at, 0), *z = operand(step, at, 1);
+  if constexpr (kPosition == 0) TENON_SET_VECTORS(Op::apply(x, hn::LoadU(D(), y + i), hn::LoadU(D(), z + i)))
+  if constexpr (kPosition == 1) TENON_SET_VECTORS(Op::apply(hn::LoadU(D(), y + i), x, hn::LoadU(D(), z + i)))
+  if constexpr (kPosition == 2) TENON_SET_VECTORS(Op::apply(hn::LoadU(D(), y + i), hn::LoadU(D(), z + i), x))
+  TENON_NEXT_STEP;
+}
+
+void clip_to_numbers(TENON_STEP_PARAMETERS) {
+  const V least = number_operand(step, 0), greatest = number_operand(step, 1);
+  TENON_SET_VECTORS(Clip::apply(x, least, greatest))
+  TENON_NEXT_STEP;
+}
+
+void end(TENON_STEP_PARAMETERS) {
+  (void)step, (void)at, (void)v0, (void)v1, (void)v2, (void)v3, (void)v4, (void)v5, (void)v6, (void)v7;
+}
+
+void fetch(TENON_STEP_PARAMETERS) {
+  const float* from = operand(step, at, 0) + static_cast<size_t>(step->numbers[0]);
+  for (int64_t i = 0; i < kBlock; i += 16) hwy::Prefetch(from + i);
+  TENON_NEXT_STEP;
+}
+
+void run_all(const PointwiseStep* steps, size_t count) {
+  const V none = hn::Zero(D());
+  const auto first = reinterpret_cast<StepFunction>(steps->function);
+  for (size_t at = 0; at < count; at += static_cast<size_t>(kBlock))
+    first(steps, at, none, none, none, none, none, none, none, none);
+}
+
+template <class Op>
+StepFunction in_form(StepForm form) {
   switch (form) {
-    case TileForm::Vectors:
-      return run_binary<Op>;
-    case TileForm::FirstNumber:
-      return run_number_first<Op>;
-    case TileForm::SecondNumber:
-      return run_number_second<Op>;
+    case StepForm::Itself:
+      return with_itself<Op>;
+    case StepForm::Memory:
+      return with_memory<Op>;
+    case StepForm::Number:
+      return with_number<Op>;
+    case StepForm::MemoryFirst:
+      return memory_with<Op>;
+    case StepForm::NumberFirst:
+      return number_with<Op>;
   }
   return nullptr;
 }
 
-PointwiseFunction pick(PointwiseOp op, TileForm form) {
+template <class Op>
+StepFunction at_position(int position) {
+  return position == 0 ? ternary<Op, 0> : position == 1 ? ternary<Op, 1> : ternary<Op, 2>;
+}
+
+StepFunction pick_arithmetic(PointwiseOp op, StepForm form) {
   switch (op) {
 #define UNARY(name)       \
   case PointwiseOp::name: \
-    return form == TileForm::Vectors ? run_unary<name> : nullptr;
+    return form == StepForm::Itself ? unary<name> : nullptr;
     UNARY(Abs)
     UNARY(Ceil)
     UNARY(ClipTo)
@@ -181,7 +202,6 @@ PointwiseFunction pick(PointwiseOp op, TileForm form) {
     UNARY(Reciprocal)
     UNARY(Relu)
     UNARY(Round)
-    UNARY(Same)
     UNARY(Shrink)
     UNARY(Sign)
     UNARY(Softsign)
@@ -209,14 +229,24 @@ PointwiseFunction pick(PointwiseOp op, TileForm form) {
     BINARY(Sub)
     BINARY(Xor)
 #undef BINARY
-    case PointwiseOp::Where:
-      return form == TileForm::Vectors ? run_ternary<Where> : nullptr;
-    case PointwiseOp::Clip:
-      return form == TileForm::Vectors ? run_ternary<Clip> : nullptr;
     default:
       return nullptr;
   }
 }
+
+StepFunction pick_ternary(PointwiseOp op, int position) {
+  return op == PointwiseOp::Where  ? at_position<Where>(position)
+         : op == PointwiseOp::Clip ? at_position<Clip>(position)
+                                   : nullptr;
+}
+
+PointwiseStep::Function pick(PointwiseOp op, StepForm form) { return function_of(pick_arithmetic(op, form)); }
+PointwiseStep::Function pick_three(PointwiseOp op, int position) { return function_of(pick_ternary(op, position)); }
+PointwiseStep::Function pick_clip() { return function_of(clip_to_numbers); }
+PointwiseStep::Function pick_end() { return function_of(end); }
+PointwiseStep::Function pick_fetch() { return function_of(fetch); }
+RunSteps pick_run() { return run_all; }
+int64_t pick_block() { return kBlock; }
 
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon::pointwise_arithmetic
@@ -228,10 +258,25 @@ HWY_AFTER_NAMESPACE();
 namespace tenon {
 namespace pointwise_arithmetic {
 TENON_EXPORT(pick);
-}
-PointwiseFunction arithmetic_tile(PointwiseOp op, TileForm form, Isa isa) {
-  using namespace pointwise_arithmetic;
+TENON_EXPORT(pick_three);
+TENON_EXPORT(pick_clip);
+TENON_EXPORT(pick_end);
+TENON_EXPORT(pick_fetch);
+TENON_EXPORT(pick_run);
+TENON_EXPORT(pick_block);
+}  // namespace pointwise_arithmetic
+
+using namespace pointwise_arithmetic;
+PointwiseStep::Function arithmetic_step(PointwiseOp op, StepForm form, Isa isa) {
   return TENON_DISPATCH(pick, isa)(op, form);
 }
+PointwiseStep::Function ternary_step(PointwiseOp op, int position, Isa isa) {
+  return TENON_DISPATCH(pick_three, isa)(op, position);
+}
+PointwiseStep::Function clip_to_numbers_step(Isa isa) { return TENON_DISPATCH(pick_clip, isa)(); }
+PointwiseStep::Function end_step(Isa isa) { return TENON_DISPATCH(pick_end, isa)(); }
+PointwiseStep::Function fetch_step(Isa isa) { return TENON_DISPATCH(pick_fetch, isa)(); }
+RunSteps run_steps(Isa isa) { return TENON_DISPATCH(pick_run, isa)(); }
+int64_t block_elements(Isa isa) { return TENON_DISPATCH(pick_block, isa)(); }
 }  // namespace tenon
 #endif

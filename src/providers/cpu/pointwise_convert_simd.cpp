@@ -1,6 +1,4 @@
-// Elements of inputs and results of pointwise expressions that are not float32.
-#include <cstring>
-
+// Steps that load and store elements of pointwise expressions, and round them to narrow floats.
 #include "providers/cpu/pointwise_simd.h"
 #include "providers/cpu/simd_targets.h"
 #undef HWY_TARGET_INCLUDE
@@ -8,18 +6,22 @@
 #include <hwy/foreach_target.h>
 // After foreach_target.
 #include <hwy/cache_control.h>
-#include <hwy/highway.h>
+#include "providers/cpu/pointwise_step_simd.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon::pointwise_convert {
 namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr int64_t kVector = static_cast<int64_t>(hn::MaxLanes(D()));
+using namespace tenon::steps::HWY_NAMESPACE;
 
 // Each reads and writes one vector.
+struct Floats {
+  using Element = float;
+  static HWY_INLINE V load(const float* from) { return hn::LoadU(D(), from); }
+  static HWY_INLINE void store(V x, float* to) { hn::StoreU(x, D(), to); }
+};
+
 struct HalfFloats {
   using H = hn::Rebind<hwy::float16_t, D>;
   using Element = hwy::float16_t;
@@ -53,9 +55,15 @@ struct HalfFloats {
     const hn::Rebind<uint16_t, D> h;
     hn::StoreU(hn::DemoteTo(h, hn::Or(half, sign)), h, reinterpret_cast<uint16_t*>(to));
   }
+  static HWY_INLINE V rounded(V x) {
+    Element narrow[kVector];
+    store(x, narrow);
+    return load(narrow);
+  }
 #else
   static HWY_INLINE V load(const Element* from) { return hn::PromoteTo(D(), hn::LoadU(H(), from)); }
   static HWY_INLINE void store(V x, Element* to) { hn::StoreU(hn::DemoteTo(H(), x), H(), to); }
+  static HWY_INLINE V rounded(V x) { return hn::PromoteTo(D(), hn::DemoteTo(H(), x)); }
 #endif
 };
 
@@ -68,14 +76,20 @@ struct BFloats {
     return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(U(), hn::LoadU(H(), from))));
   }
   static HWY_INLINE void store(V x, uint16_t* to) {
+    const hn::RebindToSigned<D> i;
+    hn::StoreU(hn::DemoteTo(H(), hn::BitCast(i, hn::ShiftRight<16>(rounded_bits(x)))), H(), to);
+  }
+  static HWY_INLINE V rounded(V x) { return hn::BitCast(D(), hn::And(rounded_bits(x), hn::Set(U(), 0xffff0000))); }
+
+ private:
+  static HWY_INLINE hn::Vec<U> rounded_bits(V x) {
     const U u;
     const auto bits = hn::BitCast(u, x);
     const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(u, 1));
     const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(u, 0x7fff)));
     const auto nan = hn::Or(bits, hn::Set(u, 0x00400000));
     const auto is_nan = hn::RebindMask(u, hn::Not(hn::Eq(x, x)));
-    const hn::RebindToSigned<D> i;
-    hn::StoreU(hn::DemoteTo(H(), hn::BitCast(i, hn::ShiftRight<16>(hn::IfThenElse(is_nan, nan, rounded)))), H(), to);
+    return hn::IfThenElse(is_nan, nan, rounded);
   }
 };
 
@@ -87,90 +101,73 @@ struct Truths {
   static HWY_INLINE void store(V x, uint8_t* to) { hn::StoreU(hn::DemoteTo(B(), hn::ConvertTo(I(), x)), B(), to); }
 };
 
-// What is left of a vector, which the compiler cannot know to be less than one.
-HWY_INLINE size_t rest_of(int64_t count) { return static_cast<size_t>(count) % static_cast<size_t>(kVector); }
-
 template <class Kind>
-void load_all(const void* from, float* to, int64_t count) {
-  const auto* x = static_cast<const typename Kind::Element*>(from);
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector) hn::StoreU(Kind::load(x + i), D(), to + i);
-  if (i >= count) return;
-  typename Kind::Element rest[kVector] = {};
-  HWY_ALIGN float wide[kVector];
-  std::memcpy(rest, x + i, rest_of(count - i) * sizeof(rest[0]));
-  hn::Store(Kind::load(rest), D(), wide);
-  std::memcpy(to + i, wide, rest_of(count - i) * sizeof(float));
+void load(TENON_STEP_PARAMETERS) {
+  const auto* from = operand<typename Kind::Element>(step, at, 0);
+  TENON_SET_VECTORS(Kind::load(from + i))
+  TENON_NEXT_STEP;
+}
+
+void load_number(TENON_STEP_PARAMETERS) {
+  const V y = number_operand(step, 0);
+  TENON_SET_VECTORS(y)
+  TENON_NEXT_STEP;
 }
 
 template <class Kind>
-void store_all(const float* from, void* to, int64_t count) {
-  auto* y = static_cast<typename Kind::Element*>(to);
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector) Kind::store(hn::LoadU(D(), from + i), y + i);
-  if (i >= count) return;
-  typename Kind::Element rest[kVector];
-  HWY_ALIGN float wide[kVector] = {};
-  std::memcpy(wide, from + i, rest_of(count - i) * sizeof(float));
-  Kind::store(hn::Load(D(), wide), rest);
-  std::memcpy(y + i, rest, rest_of(count - i) * sizeof(rest[0]));
+void store(TENON_STEP_PARAMETERS) {
+  auto* to = operand<typename Kind::Element>(step, at, 0);
+  TENON_FOR_VECTORS(Kind::store(x, to + i))
+  TENON_NEXT_STEP;
 }
 
-LoadFunction pick_load(DType dtype) {
-  switch (dtype) {
-    case DType::Float16:
-      return load_all<HalfFloats>;
-    case DType::BFloat16:
-      return load_all<BFloats>;
-    case DType::Bool:
-      return load_all<Truths>;
-    default:
-      return nullptr;
-  }
-}
-
-StoreFunction pick_store(DType dtype) {
-  switch (dtype) {
-    case DType::Float16:
-      return store_all<HalfFloats>;
-    case DType::BFloat16:
-      return store_all<BFloats>;
-    case DType::Bool:
-      return store_all<Truths>;
-    default:
-      return nullptr;
-  }
+void stream(TENON_STEP_PARAMETERS) {
+  float* to = operand(step, at, 0);
+  TENON_FOR_VECTORS(hn::Stream(x, D(), to + i))
+  TENON_NEXT_STEP;
 }
 
 // The values that the elements of a type can hold.
 template <class Kind>
-void round_all(const float* const* operands, float* out, int64_t count, const float*) {
-  const float* x = operands[0];
-  typename Kind::Element narrow[kVector];
-  HWY_ALIGN float wide[kVector] = {};
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector) {
-    Kind::store(hn::LoadU(D(), x + i), narrow);
-    hn::StoreU(Kind::load(narrow), D(), out + i);
+void round(TENON_STEP_PARAMETERS) {
+  TENON_SET_VECTORS(Kind::rounded(x))
+  TENON_NEXT_STEP;
+}
+
+PointwiseStep::Function pick_load(DType dtype) {
+  switch (dtype) {
+    case DType::Float32:
+      return function_of(load<Floats>);
+    case DType::Float16:
+      return function_of(load<HalfFloats>);
+    case DType::BFloat16:
+      return function_of(load<BFloats>);
+    case DType::Bool:
+      return function_of(load<Truths>);
+    default:
+      return nullptr;
   }
-  if (i >= count) return;
-  std::memcpy(wide, x + i, rest_of(count - i) * sizeof(float));
-  Kind::store(hn::Load(D(), wide), narrow);
-  hn::Store(Kind::load(narrow), D(), wide);
-  std::memcpy(out + i, wide, rest_of(count - i) * sizeof(float));
 }
 
-void stream_all(const float* from, void* to, int64_t count) {
-  auto* y = static_cast<float*>(to);
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector) hn::Stream(hn::LoadU(D(), from + i), D(), y + i);
-  std::memcpy(y + i, from + i, rest_of(count - i) * sizeof(float));
+PointwiseStep::Function pick_store(DType dtype) {
+  switch (dtype) {
+    case DType::Float32:
+      return function_of(store<Floats>);
+    case DType::Float16:
+      return function_of(store<HalfFloats>);
+    case DType::BFloat16:
+      return function_of(store<BFloats>);
+    case DType::Bool:
+      return function_of(store<Truths>);
+    default:
+      return nullptr;
+  }
 }
 
-StoreFunction pick_stream() { return stream_all; }
-
-PointwiseFunction pick_rounding(DType dtype) {
-  return dtype == DType::Float16 ? round_all<HalfFloats> : round_all<BFloats>;
+PointwiseStep::Function pick_load_number() { return function_of(load_number); }
+PointwiseStep::Function pick_stream() { return function_of(stream); }
+PointwiseStep::Function pick_rounding(DType dtype) {
+  return dtype == DType::Float16 ? function_of(round<HalfFloats>) : function_of(round<BFloats>);
 }
 
 }  // namespace HWY_NAMESPACE
@@ -183,26 +180,18 @@ HWY_AFTER_NAMESPACE();
 namespace tenon {
 namespace pointwise_convert {
 TENON_EXPORT(pick_load);
+TENON_EXPORT(pick_load_number);
 TENON_EXPORT(pick_store);
-TENON_EXPORT(pick_rounding);
 TENON_EXPORT(pick_stream);
+TENON_EXPORT(pick_rounding);
 }  // namespace pointwise_convert
-LoadFunction load_function(DType dtype, Isa isa) {
-  using namespace pointwise_convert;
-  return TENON_DISPATCH(pick_load, isa)(dtype);
-}
-StoreFunction store_function(DType dtype, Isa isa) {
-  using namespace pointwise_convert;
-  return TENON_DISPATCH(pick_store, isa)(dtype);
-}
-StoreFunction stream_function(Isa isa) {
-  using namespace pointwise_convert;
-  return TENON_DISPATCH(pick_stream, isa)();
-}
+
+using namespace pointwise_convert;
+PointwiseStep::Function load_step(DType dtype, Isa isa) { return TENON_DISPATCH(pick_load, isa)(dtype); }
+PointwiseStep::Function load_number_step(Isa isa) { return TENON_DISPATCH(pick_load_number, isa)(); }
+PointwiseStep::Function store_step(DType dtype, Isa isa) { return TENON_DISPATCH(pick_store, isa)(dtype); }
+PointwiseStep::Function stream_step(Isa isa) { return TENON_DISPATCH(pick_stream, isa)(); }
+PointwiseStep::Function rounding_step(DType dtype, Isa isa) { return TENON_DISPATCH(pick_rounding, isa)(dtype); }
 void finish_streams() { hwy::FlushStream(); }
-PointwiseFunction rounding_tile(DType dtype, Isa isa) {
-  using namespace pointwise_convert;
-  return TENON_DISPATCH(pick_rounding, isa)(dtype);
-}
 }  // namespace tenon
 #endif

@@ -1,4 +1,4 @@
-// Instructions of pointwise expressions that are transcendental functions, and conversions of 16-bit floats.
+// Steps of pointwise expressions that are transcendental functions.
 #include <cmath>
 
 #include "providers/cpu/pointwise_simd.h"
@@ -7,8 +7,8 @@
 #define HWY_TARGET_INCLUDE "providers/cpu/pointwise_functions_simd.cpp"
 #include <hwy/foreach_target.h>
 // After foreach_target.
+#include "providers/cpu/pointwise_step_simd.h"
 #include "providers/cpu/simd_math.h"
-#include "providers/cpu/simd_rest.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace tenon::pointwise_functions {
@@ -16,9 +16,7 @@ namespace HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace simd = tenon::simd::HWY_NAMESPACE;
 
-using D = hn::ScalableTag<float>;
-using V = hn::Vec<D>;
-constexpr int64_t kVector = static_cast<int64_t>(hn::MaxLanes(D()));
+using namespace tenon::steps::HWY_NAMESPACE;
 
 HWY_INLINE V number(float x) { return hn::Set(D(), x); }
 HWY_INLINE V below_zero_else(V x, V below) { return hn::IfThenElse(hn::Lt(x, hn::Zero(D())), below, x); }
@@ -55,21 +53,32 @@ FUNCTION(Softplus, simd::softplus(D(), x))
 FUNCTION(Tanh, simd::tanh(D(), x))
 #undef FUNCTION
 
+#if HWY_TARGET == HWY_AVX3
 template <class Op>
-void run_function(const float* const* operands, float* out, int64_t count, const float* numbers) {
-  const D d;
-  const V alpha = number(numbers[0]), beta = number(numbers[1]);
-  const float* x = operands[0];
-  int64_t i = 0;
-  for (; i + kVector <= count; i += kVector) hn::StoreU(Op::apply(hn::LoadU(d, x + i), alpha, beta), d, out + i);
-  if (i < count) simd::store_rest(d, Op::apply(simd::load_rest(d, x + i, count - i), alpha, beta), out + i, count - i);
+void function(TENON_STEP_PARAMETERS) {
+  const V alpha = number(step->numbers[0]), beta = number(step->numbers[1]);
+  TENON_SET_VECTORS(Op::apply(x, alpha, beta))
+  TENON_NEXT_STEP;
 }
+#else
+// Sixteen registers are what a function needs for itself, so that the block waits in memory.
+template <class Op>
+void function(TENON_STEP_PARAMETERS) {
+  const V alpha = number(step->numbers[0]), beta = number(step->numbers[1]);
+  float* own = operand(step, at, 1);
+  TENON_FOR_VECTORS(hn::StoreU(x, D(), own + i))
+  for (int64_t k = 0; k < kBlock; k += kVector)
+    hn::StoreU(Op::apply(hn::LoadU(D(), own + k), alpha, beta), D(), own + k);
+  TENON_SET_VECTORS(hn::LoadU(D(), own + i))
+  TENON_NEXT_STEP;
+}
+#endif
 
-PointwiseFunction pick(PointwiseOp op) {
+StepFunction pick_function(PointwiseOp op) {
   switch (op) {
 #define FUNCTION(name)    \
   case PointwiseOp::name: \
-    return run_function<name>;
+    return function<name>;
     FUNCTION(Celu)
     FUNCTION(Elu)
     FUNCTION(Erf)
@@ -89,6 +98,8 @@ PointwiseFunction pick(PointwiseOp op) {
   }
 }
 
+PointwiseStep::Function pick(PointwiseOp op) { return function_of(pick_function(op)); }
+
 }  // namespace HWY_NAMESPACE
 }  // namespace tenon::pointwise_functions
 HWY_AFTER_NAMESPACE();
@@ -100,7 +111,7 @@ namespace tenon {
 namespace pointwise_functions {
 TENON_EXPORT(pick);
 }
-PointwiseFunction function_tile(PointwiseOp op, Isa isa) {
+PointwiseStep::Function function_step(PointwiseOp op, Isa isa) {
   using namespace pointwise_functions;
   return TENON_DISPATCH(pick, isa)(op);
 }

@@ -63,6 +63,9 @@ std::vector<KernelFamily> make_families() {
   for (const OpId op : {OpId::Concat, OpId::DepthToSpace, OpId::Expand, OpId::Gather, OpId::Slice, OpId::SpaceToDepth,
                         OpId::Split, OpId::Transpose})
     families.push_back(whole_op(op, movement_variants(op)));
+#define OP(name) families.push_back(whole_op(OpId::name, typed_element_variants(OpId::name)));
+  TENON_TYPED_OPS(OP)
+#undef OP
   for (const OpId op : {OpId::GRU, OpId::LSTM, OpId::RNN}) families.push_back(whole_op(op, recurrent_variants(op)));
   for (KernelFamily& family : families) family.flushes_subnormals = !family.exact;
   return families;

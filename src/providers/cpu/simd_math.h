@@ -19,6 +19,16 @@ HWY_INLINE V step(D d, V x, V p, float c) {
   return hn::MulAdd(x, p, hn::Set(d, c));
 }
 
+// (exp(r) - 1 - r) / r^2 for |r| up to log(2) / 2.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp_polynomial(D d, V r) {
+  V p = step(d, hn::Set(d, 1.9875691500e-4f), r, 1.3981999507e-3f);
+  p = step(d, p, r, 8.3334519073e-3f);
+  p = step(d, p, r, 4.1665795894e-2f);
+  p = step(d, p, r, 1.6666665459e-1f);
+  return step(d, p, r, 5.0000001201e-1f);
+}
+
 // exp(x) = 2^n * (1 + fraction) for x in [-87.33, 88.72]. Rounds by adding a large number, whose low bits are then n.
 template <class D>
 struct ExpParts {
@@ -32,12 +42,7 @@ HWY_INLINE ExpParts<D> exp_parts(D d, V x) {
   const V n = hn::Sub(t, shift);
   V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x);
   r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
-  V p = step(d, hn::Set(d, 1.9875691500e-4f), r, 1.3981999507e-3f);
-  p = step(d, p, r, 8.3334519073e-3f);
-  p = step(d, p, r, 4.1665795894e-2f);
-  p = step(d, p, r, 1.6666665459e-1f);
-  p = step(d, p, r, 5.0000001201e-1f);
-  return {t, hn::MulAdd(p, hn::Mul(r, r), r)};
+  return {t, hn::MulAdd(exp_polynomial(d, r), hn::Mul(r, r), r)};
 }
 
 // x * 2^n, by adding to the exponent.
@@ -62,6 +67,24 @@ HWY_INLINE V exp_minus_one_below_zero(D d, V x) {
   return hn::MulAdd(scale, parts.fraction, hn::Sub(scale, one));
 }
 
+#if HWY_TARGET == HWY_AVX3
+// x * 2^n with all that follows from it: infinity, subnormal numbers and NaN.
+HWY_INLINE __m512 scaled(__m512 x, __m512 n) { return _mm512_scalef_ps(x, n); }
+HWY_INLINE __m256 scaled(__m256 x, __m256 n) { return _mm256_scalef_ps(x, n); }
+HWY_INLINE __m128 scaled(__m128 x, __m128 n) { return _mm_scalef_ps(x, n); }
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V exp(D d, V x) {
+  // Min and Max of this target give the second operand when one is NaN.
+  const V inside = hn::Min(hn::Set(d, 89.0f), hn::Max(hn::Set(d, -104.0f), x));
+  const V n = hn::Round(hn::Mul(inside, hn::Set(d, 1.44269504f)));
+  V r = hn::NegMulAdd(n, hn::Set(d, 0.693359375f), inside);
+  r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), r);
+  V p = exp_polynomial(d, r);
+  p = hn::Add(hn::MulAdd(p, hn::Mul(r, r), r), hn::Set(d, 1.0f));
+  return V{scaled(p.raw, n.raw)};
+}
+#else
 // Results below the smallest normal number become 0; NaN stays NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp(D d, V x) {
@@ -70,6 +93,7 @@ HWY_INLINE V exp(D d, V x) {
   // Targets differ in what Min and Max make of NaN, so that it is selected here.
   return hn::IfThenElse(hn::Le(x, high), y, hn::Add(x, hn::Set(d, __builtin_inff())));
 }
+#endif
 
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V tanh(D d, V x) {
@@ -140,14 +164,14 @@ HWY_INLINE V gelu(D d, V x) {
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Mul(x, share), hn::NegMulAdd(t, share, x));
 }
 
-// m * 2^e with m between the root of 1/2 and the root of 2, then a polynomial of m - 1. Numbers below the smallest
-// normal one count as 0.
+// log(x * 2^-scale), for positive normal x: m * 2^e with m between the root of 1/2 and the root of 2, then a polynomial
+// of m - 1.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V log_of_positive(D d, V x) {
+HWY_INLINE V log_of_scaled(D d, V x, V scale) {
   const hn::RebindToSigned<D> di;
   const V one = hn::Set(d, 1.0f), root = hn::Set(d, 0.707106781186547524f);
   const auto bits = hn::BitCast(di, x);
-  V e = hn::ConvertTo(d, hn::Sub(hn::ShiftRight<23>(bits), hn::Set(di, 126)));
+  V e = hn::Sub(hn::ConvertTo(d, hn::Sub(hn::ShiftRight<23>(bits), hn::Set(di, 126))), scale);
   V m = hn::BitCast(d, hn::Or(hn::And(bits, hn::Set(di, 0x007fffff)), hn::Set(di, 0x3f000000)));
   const auto is_small = hn::Lt(m, root);
   e = hn::Sub(e, hn::IfThenElseZero(is_small, one));
@@ -170,8 +194,12 @@ HWY_INLINE V log_of_positive(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V log(D d, V x) {
   const V infinity = hn::Set(d, __builtin_inff());
-  const V y = hn::IfThenElse(hn::Lt(x, infinity), log_of_positive(d, x), x);
-  const V of_zero = hn::IfThenElse(hn::Lt(x, hn::Set(d, 1.17549435e-38f)), hn::Neg(infinity), y);
+  // Numbers below the smallest normal one are scaled up.
+  const auto is_tiny = hn::Lt(x, hn::Set(d, 1.17549435e-38f));
+  const V scaled = hn::IfThenElse(is_tiny, hn::Mul(x, hn::Set(d, 0x1p24f)), x);
+  const V finite = log_of_scaled(d, scaled, hn::IfThenElseZero(is_tiny, hn::Set(d, 24.0f)));
+  const V y = hn::IfThenElse(hn::Lt(x, infinity), finite, x);
+  const V of_zero = hn::IfThenElse(hn::Eq(x, hn::Zero(d)), hn::Neg(infinity), y);
   return hn::IfThenElse(hn::Lt(x, hn::Zero(d)), hn::Set(d, __builtin_nanf("")), of_zero);
 }
 
@@ -182,7 +210,7 @@ HWY_INLINE V softplus(D d, V x) {
   const V sum = hn::Add(one, e);
   // What rounding took from the sum.
   const V lost = hn::Sub(e, hn::Sub(sum, one));
-  const V y = hn::Add(log_of_positive(d, sum), hn::Div(lost, sum));
+  const V y = hn::Add(log_of_scaled(d, sum, hn::Zero(d)), hn::Div(lost, sum));
   return hn::IfThenElse(hn::Gt(x, hn::Zero(d)), hn::Add(x, y), hn::IfThenElse(hn::Eq(x, x), y, x));
 }
 

@@ -21,10 +21,22 @@ double value_of(PointwiseOp op, double x, double y, double z, double a, double b
     using enum PointwiseOp;
     case Abs:
       return std::fabs(x);
+    case Acos:
+      return exact::acos(x);
+    case Acosh:
+      return exact::acosh(x);
     case Add:
       return x + y;
     case And:
       return x != 0 && y != 0;
+    case Asin:
+      return exact::asin(x);
+    case Asinh:
+      return exact::asinh(x);
+    case Atan:
+      return exact::atan(x);
+    case Atanh:
+      return exact::atanh(x);
     case Ceil:
       return std::ceil(x);
     case Celu:
@@ -35,6 +47,8 @@ double value_of(PointwiseOp op, double x, double y, double z, double a, double b
       return x < a ? (a > b ? b : a) : x > b ? b : x;
     case Cos:
       return exact::cos(x);
+    case Cosh:
+      return exact::cosh(x);
     case Div:
       return x / y;
     case Elu:
@@ -113,6 +127,8 @@ double value_of(PointwiseOp op, double x, double y, double z, double a, double b
       return x * exact::sigmoid(a * x);
     case Sin:
       return exact::sin(x);
+    case Sinh:
+      return exact::sinh(x);
     case Softplus:
       return softplus_of(x);
     case Softsign:
@@ -123,6 +139,8 @@ double value_of(PointwiseOp op, double x, double y, double z, double a, double b
       return x * x;
     case Sub:
       return x - y;
+    case Tan:
+      return exact::tan(x);
     case Tanh:
       return exact::tanh(x);
     case ThresholdedRelu:

@@ -1,5 +1,7 @@
 #include "ops/pointwise.h"
 
+#include <array>
+#include <bit>
 #include <limits>
 
 #include "unit/providers/run_kernel.h"
@@ -49,24 +51,43 @@ struct Bound {
 
 // Functions; every other instruction gives the float nearest to the result.
 constexpr Bound kBounds[] = {
-    {PointwiseOp::Celu, 5, 0},         {PointwiseOp::Cos, 2, 0},
-    {PointwiseOp::Elu, 4, 0},          {PointwiseOp::Erf, 3, 0},
-    {PointwiseOp::Exp, 2, 0},          {PointwiseOp::Gelu, 4, 2e-7},
-    {PointwiseOp::GeluTanh, 8, 2e-7},  {PointwiseOp::HardSigmoid, 2, 1e-7},
-    {PointwiseOp::HardSwish, 3, 2e-7}, {PointwiseOp::Log, 2, 0},
-    {PointwiseOp::Mish, 5, 1e-36},     {PointwiseOp::Pow, 2, 0},
-    {PointwiseOp::Selu, 5, 0},         {PointwiseOp::Sigmoid, 4, 0},
-    {PointwiseOp::Silu, 5, 1e-7},      {PointwiseOp::Sin, 2, 0},
-    {PointwiseOp::Softplus, 4, 0},     {PointwiseOp::Tanh, 5, 0},
-    {PointwiseOp::Reciprocal, 0.5, 0}, {PointwiseOp::Softsign, 1.5, 0},
+    {PointwiseOp::Acos, 1, 0},
+    {PointwiseOp::Acosh, 1, 0},
+    {PointwiseOp::Asin, 1, 0},
+    {PointwiseOp::Asinh, 1, 0},
+    {PointwiseOp::Atan, 1, 0},
+    {PointwiseOp::Atanh, 1, 0},
+    {PointwiseOp::Cosh, 1, 0},
+    {PointwiseOp::Sinh, 1, 0},
+    {PointwiseOp::Tan, 1, 0},
+    {PointwiseOp::Celu, 5, 0},
+    {PointwiseOp::Cos, 1, 0},
+    {PointwiseOp::Elu, 4, 0},
+    {PointwiseOp::Erf, 3, 0},
+    {PointwiseOp::Exp, 2, 0},
+    {PointwiseOp::Gelu, 4, 2e-7},
+    {PointwiseOp::GeluTanh, 8, 2e-7},
+    {PointwiseOp::HardSigmoid, 2, 1e-7},
+    {PointwiseOp::HardSwish, 3, 2e-7},
+    {PointwiseOp::Log, 2, 0},
+    {PointwiseOp::Mish, 5, 1e-36},
+    {PointwiseOp::Pow, 2, 0},
+    {PointwiseOp::Selu, 5, 0},
+    {PointwiseOp::Sigmoid, 4, 0},
+    {PointwiseOp::Silu, 5, 1e-7},
+    {PointwiseOp::Sin, 1, 0},
+    {PointwiseOp::Softplus, 4, 0},
+    {PointwiseOp::Tanh, 5, 0},
+    {PointwiseOp::Reciprocal, 0.5, 0},
+    {PointwiseOp::Softsign, 1.5, 0},
 };
 
-void check_instruction(PointwiseOp op) {
+float element(const Tensor& t, size_t i) { return t.as<float>()[t.size() == 1 ? 0 : i]; }
+
+void check_instruction(PointwiseOp op, const std::vector<Tensor>& inputs) {
   SCOPED_TRACE(pointwise_info(op).name);
-  const int64_t count = 1100;
+  const int64_t count = std::max(inputs[0].size(), inputs[1].size());
   const auto p = expression({{op, {0, 1, 2}, {1.5f, 0.75f}}}, {0});
-  // Conditions and truth values are among the numbers.
-  const std::vector<Tensor> inputs{telling_numbers(count, 1), telling_numbers(count, 2), telling_numbers(count, 3)};
   const auto bound = std::ranges::find(kBounds, op, &Bound::op);
   const double units = bound == std::end(kBounds) ? 0 : bound->units;
   const double absolute = bound == std::end(kBounds) ? 0 : bound->absolute;
@@ -77,14 +98,47 @@ void check_instruction(PointwiseOp op) {
       const float x = got.as<float>()[i], y = expected.as<float>()[i];
       // Too small for a normal number: some instruction sets flush it.
       if (std::fabs(y) < 1.2e-38f && std::fabs(x) < 1.2e-38f) continue;
-      EXPECT_TRUE(units_apart(x, y) <= units || std::fabs(x - y) <= absolute)
-          << x << " instead of " << y << " for " << inputs[0].as<float>()[i] << ", " << inputs[1].as<float>()[i];
+      ASSERT_TRUE(units_apart(x, y) <= units || std::fabs(x - y) <= absolute)
+          << x << " instead of " << y << " for " << element(inputs[0], i) << ", " << element(inputs[1], i);
     }
   });
 }
 
 TEST(Pointwise, ComputesEveryInstruction) {
-  for (int64_t op = 0; op < kPointwiseOps; ++op) check_instruction(static_cast<PointwiseOp>(op));
+  // Conditions and truth values are among the numbers.
+  const std::vector<Tensor> inputs{telling_numbers(1100, 1), telling_numbers(1100, 2), telling_numbers(1100, 3)};
+  for (int64_t op = 0; op < kPointwiseOps; ++op) check_instruction(static_cast<PointwiseOp>(op), inputs);
+}
+
+Tensor number(float x) { return Tensor::of<float>({1}, std::array{x}); }
+
+// Floats of every sign, exponent and kind, evenly spread over the bit patterns.
+Tensor bit_patterns(uint32_t step) {
+  std::vector<float> values;
+  for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += step)
+    values.push_back(std::bit_cast<float>(static_cast<uint32_t>(bits)));
+  const auto count = static_cast<int64_t>(values.size());
+  return Tensor::of<float>({count}, values);
+}
+
+TEST(Pointwise, KeepsErrorsOfFunctionsOverAllFloats) {
+  const Tensor x = bit_patterns(60013), none = number(0);
+  for (const Bound& bound : kBounds)
+    if (pointwise_info(bound.op).operands == 1) check_instruction(bound.op, {x, none, none});
+}
+
+TEST(Pointwise, RaisesAllFloatsToPowers) {
+  const Tensor x = bit_patterns(900007), none = number(0);
+  for (const float exponent : {0.0f, 0.5f, -0.5f, 1.0f, -1.0f, 2.0f, 3.0f, 4.0f, -3.0f, 0.1f, 17.5f, 1e-3f, 33554432.0f,
+                               kInfinity, -kInfinity, kNaN}) {
+    SCOPED_TRACE(exponent);
+    const Tensor y = number(exponent);
+    check_instruction(PointwiseOp::Pow, {x, y, none});
+    std::vector<float> each(static_cast<size_t>(x.size()), exponent);
+    check_instruction(PointwiseOp::Pow, {x, Tensor::of<float>({x.size()}, each), none});
+    check_instruction(PointwiseOp::Pow, {Tensor::of<float>({x.size()}, each), x, none});
+    check_instruction(PointwiseOp::Pow, {y, x, none});
+  }
 }
 
 // x * scale + shift, then the larger of it and 0.25.

@@ -23,10 +23,17 @@ std::optional<PointwiseOp> plain_instruction(OpId op) {
   case OpId::name: \
     return PointwiseOp::name;
     SAME(Abs)
+    SAME(Acos)
+    SAME(Acosh)
     SAME(Add)
     SAME(And)
+    SAME(Asin)
+    SAME(Asinh)
+    SAME(Atan)
+    SAME(Atanh)
     SAME(Ceil)
     SAME(Cos)
+    SAME(Cosh)
     SAME(Div)
     SAME(Equal)
     SAME(Erf)
@@ -52,10 +59,12 @@ std::optional<PointwiseOp> plain_instruction(OpId op) {
     SAME(Sigmoid)
     SAME(Sign)
     SAME(Sin)
+    SAME(Sinh)
     SAME(Softplus)
     SAME(Softsign)
     SAME(Sqrt)
     SAME(Sub)
+    SAME(Tan)
     SAME(Tanh)
     SAME(Where)
     SAME(Xor)
@@ -224,13 +233,20 @@ Rule claim_pointwise() {
   using enum OpId;
   return {"claim_pointwise",
           {Abs,
+           Acos,
+           Acosh,
            Add,
            And,
+           Asin,
+           Asinh,
+           Atan,
+           Atanh,
            Cast,
            Ceil,
            Celu,
            Clip,
            Cos,
+           Cosh,
            Div,
            Elu,
            Equal,
@@ -265,12 +281,14 @@ Rule claim_pointwise() {
            Sigmoid,
            Sign,
            Sin,
+           Sinh,
            Softplus,
            Softsign,
            Sqrt,
            Sub,
            Sum,
            Swish,
+           Tan,
            Tanh,
            ThresholdedRelu,
            Where,
