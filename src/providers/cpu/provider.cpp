@@ -41,6 +41,12 @@ std::vector<KernelFamily> make_families() {
       whole_op(OpId::ArgMax, arg_max_variants()),
       whole_op(OpId::ArgMin, arg_min_variants()),
       whole_op(OpId::AveragePool, average_pool_variants()),
+      whole_op(OpId::ConstantOfShape, constant_of_shape_variants()),
+      whole_op(OpId::CumProd, cum_prod_variants()),
+      whole_op(OpId::CumSum, cum_sum_variants()),
+      whole_op(OpId::EyeLike, eye_like_variants()),
+      whole_op(OpId::GatherElements, gather_elements_variants()),
+      whole_op(OpId::GatherND, gather_nd_variants()),
       whole_op(OpId::GlobalAveragePool, global_average_pool_variants()),
       whole_op(OpId::GlobalLpPool, global_lp_pool_variants()),
       whole_op(OpId::GlobalMaxPool, global_max_pool_variants()),
@@ -51,16 +57,21 @@ std::vector<KernelFamily> make_families() {
       whole_op(OpId::LpPool, lp_pool_variants()),
       whole_op(OpId::MatMul, matmul_variants()),
       whole_op(OpId::MaxPool, max_pool_variants()),
+      whole_op(OpId::OneHot, one_hot_variants()),
       whole_op(OpId::Pad, pad_variants()),
       whole_op(OpId::Resize, resize_variants()),
       whole_op(OpId::RMSNormalization, rms_normalization_variants()),
+      whole_op(OpId::ScatterElements, scatter_elements_variants()),
+      whole_op(OpId::ScatterND, scatter_nd_variants()),
       whole_op(OpId::Softmax, softmax_variants()),
+      whole_op(OpId::TopK, top_k_variants()),
+      whole_op(OpId::Trilu, trilu_variants()),
   };
   for (const OpId op : {OpId::ReduceL1, OpId::ReduceL2, OpId::ReduceLogSum, OpId::ReduceMax, OpId::ReduceMean,
                         OpId::ReduceMin, OpId::ReduceProd, OpId::ReduceSum, OpId::ReduceSumSquare})
     families.push_back(whole_op(op, reduction_variants(op)));
   for (const OpId op : {OpId::Concat, OpId::DepthToSpace, OpId::Expand, OpId::Gather, OpId::Slice, OpId::SpaceToDepth,
-                        OpId::Split, OpId::Transpose})
+                        OpId::Split, OpId::Tile, OpId::Transpose})
     families.push_back(whole_op(op, movement_variants(op)));
   for (const OpId op : {OpId::GRU, OpId::LSTM, OpId::RNN}) families.push_back(whole_op(op, recurrent_variants(op)));
   return families;
