@@ -22,6 +22,7 @@ std::span<const Variant> average_pool_variants();
 std::span<const Variant> constant_of_shape_variants();
 std::span<const Variant> cum_prod_variants();
 std::span<const Variant> cum_sum_variants();
+std::span<const Variant> dft_variants();
 std::span<const Variant> einsum_variants();
 std::span<const Variant> eye_like_variants();
 std::span<const Variant> gather_elements_variants();
@@ -47,6 +48,7 @@ std::span<const Variant> rms_normalization_variants();
 std::span<const Variant> scatter_elements_variants();
 std::span<const Variant> scatter_nd_variants();
 std::span<const Variant> softmax_variants();
+std::span<const Variant> stft_variants();
 std::span<const Variant> top_k_variants();
 std::span<const Variant> trilu_variants();
 

@@ -44,6 +44,7 @@ std::vector<KernelFamily> make_families() {
       whole_op(OpId::ConstantOfShape, constant_of_shape_variants()),
       whole_op(OpId::CumProd, cum_prod_variants()),
       whole_op(OpId::CumSum, cum_sum_variants()),
+      whole_op(OpId::DFT, dft_variants()),
       whole_op(OpId::Einsum, einsum_variants()),
       whole_op(OpId::EyeLike, eye_like_variants()),
       whole_op(OpId::GatherElements, gather_elements_variants()),
@@ -66,6 +67,7 @@ std::vector<KernelFamily> make_families() {
       whole_op(OpId::ScatterElements, scatter_elements_variants()),
       whole_op(OpId::ScatterND, scatter_nd_variants()),
       whole_op(OpId::Softmax, softmax_variants()),
+      whole_op(OpId::STFT, stft_variants()),
       whole_op(OpId::TopK, top_k_variants()),
       whole_op(OpId::Trilu, trilu_variants()),
   };
