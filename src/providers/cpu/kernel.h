@@ -48,6 +48,7 @@ std::span<const Variant> one_hot_variants();
 std::span<const Variant> pad_variants();
 std::span<const Variant> quantize_linear_variants();
 std::span<const Variant> recurrent_variants(OpId op);
+std::span<const Variant> reduce_log_sum_exp_variants();
 std::span<const Variant> reduction_variants(OpId op);
 std::span<const Variant> resize_variants();
 std::span<const Variant> rms_normalization_variants();

@@ -63,6 +63,11 @@ inline void copy_tensor(KernelContext& c, const TensorView& from, const TensorVi
 inline void fill_elements(std::byte* to, const void* element, int64_t element_bytes, int64_t count) {
   constexpr int64_t kPattern = 1 << 12;
   const int64_t bytes = count * element_bytes, pattern = std::min(bytes, kPattern);
+  const auto* parts = static_cast<const unsigned char*>(element);
+  if (std::all_of(parts, parts + element_bytes, [&](unsigned char part) { return part == parts[0]; })) {
+    std::memset(to, parts[0], static_cast<size_t>(bytes));
+    return;
+  }
   for (int64_t i = 0; i < pattern; i += element_bytes) std::memcpy(to + i, element, static_cast<size_t>(element_bytes));
   for (int64_t i = pattern; i < bytes; i += kPattern)
     std::memcpy(to + i, to, static_cast<size_t>(std::min(kPattern, bytes - i)));

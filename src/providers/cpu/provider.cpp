@@ -68,6 +68,7 @@ std::vector<KernelFamily> make_families() {
       whole_op(OpId::OneHot, one_hot_variants()),
       whole_op(OpId::Pad, pad_variants()),
       whole_op(OpId::QuantizeLinear, quantize_linear_variants()),
+      whole_op(OpId::ReduceLogSumExp, reduce_log_sum_exp_variants()),
       whole_op(OpId::Resize, resize_variants()),
       whole_op(OpId::RMSNormalization, rms_normalization_variants()),
       whole_op(OpId::ScatterElements, scatter_elements_variants()),
