@@ -38,7 +38,7 @@ struct ScanState {
   const RowFunctions* rows = nullptr;
 };
 
-Result<KernelState> bind_scan(const BindRequest& request) {
+Result<KernelState> bind_cumulative(const BindRequest& request) {
   return KernelState{std::make_shared<ScanState>(&row_functions(request.isa))};
 }
 
@@ -129,7 +129,7 @@ void scan_tensor(KernelContext& c, const Scan& s) {
 }
 
 template <class Op>
-Status run_scan(KernelContext& c) {
+Status run_cumulative(KernelContext& c) {
   const auto& p = c.params<CumulativeParams>();
   const int64_t rank = c.in(0).rank(), axis = any_integer_at(c.in(1), 0);
   if (axis < -rank || axis >= rank)
@@ -145,12 +145,14 @@ Status run_scan(KernelContext& c) {
 }  // namespace
 
 std::span<const Variant> cum_sum_variants() {
-  static const auto variants = with_reference(OpId::CumSum, {{"lines", run_scan<RunningSum>, bind_scan, true}});
+  static const auto variants =
+      with_reference(OpId::CumSum, {{"lines", run_cumulative<RunningSum>, bind_cumulative, true}});
   return variants;
 }
 
 std::span<const Variant> cum_prod_variants() {
-  static const auto variants = with_reference(OpId::CumProd, {{"lines", run_scan<RunningProduct>, bind_scan, true}});
+  static const auto variants =
+      with_reference(OpId::CumProd, {{"lines", run_cumulative<RunningProduct>, bind_cumulative, true}});
   return variants;
 }
 
