@@ -70,7 +70,7 @@ def grid(*shape):
 SUBJECTS = {
     "TopK 1x100000, 300": lambda: Subject("TopK", floats(1, 100000), int_of(300), weights=[1], outputs=2),
     "TopK 100x1000, 5": lambda: Subject("TopK", floats(100, 1000), int_of(5), weights=[1], outputs=2),
-    "TopK 8x80x8400 axis 1": lambda: Subject("TopK", floats(8, 80, 1050), int_of(10), weights=[1], outputs=2, axis=1),
+    "TopK 8x80x1050 axis 1": lambda: Subject("TopK", floats(8, 80, 1050), int_of(10), weights=[1], outputs=2, axis=1),
     "GatherND 1M": lambda: Subject("GatherND", floats(1000, 1000), indices(1000, 1000000, 2)),
     "GatherND rows": lambda: Subject("GatherND", floats(64, 128, 256), indices(64, 4000, 2)),
     "GatherElements 1M": lambda: Subject("GatherElements", floats(1000, 1000), indices(1000, 1000, 1000), axis=1),

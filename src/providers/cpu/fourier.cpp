@@ -16,7 +16,7 @@ namespace tenon {
 
 namespace {
 
-constexpr int64_t kLongestTransform = 1 << 20;  // whose plan is kept
+constexpr int64_t kLongestTransform = 1 << 17;  // whose plan is kept
 constexpr int64_t kSignalElements = 1 << 14;    // of signals side by side
 constexpr int64_t kMostSignals = 16;
 

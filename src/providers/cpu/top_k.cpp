@@ -6,6 +6,7 @@
 #include "ops/reduction.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/moved_elements.h"
+#include "providers/cpu/ranks.h"
 #include "providers/cpu/rows.h"
 #include "providers/reference/element_access.h"
 #include "providers/reference/elements.h"
@@ -17,21 +18,9 @@ namespace tenon {
 namespace {
 
 constexpr int64_t kTopElements = 1 << 14;  // of a chunk, at least
-constexpr int64_t kLeastCandidates = 256;
-constexpr int64_t kRankedBlock = 16;  // elements that are ranked before any is compared
+constexpr int64_t kLeastCandidates = 64;
 
-// Greater is better.
-struct FloatRank {
-  using Type = int32_t;
-  static int32_t of(float x, bool largest) {
-    auto bits = std::bit_cast<uint32_t>(x);
-    if (bits << 1 == 0) bits = 0;  // both zeros are equal
-    // Negative numbers are in the opposite order of their bits.
-    const auto order = static_cast<int32_t>(bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) >> 1));
-    if ((bits & 0x7fffffff) > 0x7f800000) return std::numeric_limits<int32_t>::max();
-    return largest ? order : ~order;
-  }
-};
+// Greater is better, and NaN best.
 struct DoubleRank {
   using Type = int64_t;
   static int64_t of(double x, bool largest) {
@@ -57,14 +46,14 @@ struct NarrowFloatRank {
   using Type = int32_t;
   template <class T>
   static int32_t of(T x, bool largest) {
-    return FloatRank::of(static_cast<float>(x), largest);
+    return float_rank(static_cast<float>(x), largest);
   }
 };
 
 template <class T>
 auto rank_of(T x, bool largest) {
   if constexpr (std::is_same_v<T, float>)
-    return FloatRank::of(x, largest);
+    return float_rank(x, largest);
   else if constexpr (std::is_same_v<T, double>)
     return DoubleRank::of(x, largest);
   else if constexpr (std::is_integral_v<T>)
@@ -141,29 +130,44 @@ class Best {
   bool is_full_ = false;
 };
 
+// Ranks of some elements, and the best of them.
+template <class T, class Rank>
+Rank rank_elements(RankFloatsFunction rank_floats, const T* from, int64_t count, int64_t stride, bool largest,
+                   Rank* ranks) {
+  if constexpr (std::is_same_v<T, float>)
+    if (stride == 1) return rank_floats(from, count, largest, ranks);
+  Rank top = std::numeric_limits<Rank>::min();
+  for (int64_t j = 0; j < count; ++j) {
+    ranks[j] = rank_of(from[j * stride], largest);
+    top = std::max(top, ranks[j]);
+  }
+  return top;
+}
+
 template <class T, class C>
-void find_best(const T* line, int64_t extent, int64_t stride, bool largest, Best<C>& best) {
+void find_best(RankFloatsFunction rank_floats, const T* line, int64_t extent, int64_t stride, bool largest,
+               Best<C>& best) {
   using Rank = decltype(rank_of(T(), largest));
   best.clear();
   std::array<Rank, kRankedBlock> ranks;
   for (int64_t k = 0; k < extent; k += kRankedBlock) {
     const int64_t count = std::min(kRankedBlock, extent - k);
-    Rank top = std::numeric_limits<Rank>::min();
-    for (int64_t j = 0; j < count; ++j) {
-      const Rank rank = rank_of(line[(k + j) * stride], largest);
-      ranks[static_cast<size_t>(j)] = rank;
-      top = std::max(top, rank);
-    }
+    const Rank top = rank_elements(rank_floats, line + k * stride, count, stride, largest, ranks.data());
     if (!best.wants(top)) continue;
     for (int64_t j = 0; j < count; ++j)
       if (best.wants(ranks[static_cast<size_t>(j)])) best.add(C(ranks[static_cast<size_t>(j)], k + j));
   }
 }
 
+struct TopState {
+  RankFloatsFunction rank_floats = nullptr;
+};
+
 template <class T>
 void take_best(KernelContext& c, const AxisSplit& split, int64_t count) {
   using C = Candidate<decltype(rank_of(T(), true))>;
   const bool largest = c.params<TopKParams>().largest;
+  const RankFloatsFunction rank_floats = c.state<TopState>().rank_floats;
   const T* in = static_cast<const T*>(c.in(0).data);
   T* values = c.wants(0) ? static_cast<T*>(c.out(0).data) : nullptr;
   int64_t* places = c.wants(1) ? c.out(1).as<int64_t>().data() : nullptr;
@@ -174,7 +178,7 @@ void take_best(KernelContext& c, const AxisSplit& split, int64_t count) {
       meter.spend(split.extent);
       const int64_t outer = i / split.inner, inner = i % split.inner;
       const T* line = in + outer * split.extent * split.inner + inner;
-      find_best(line, split.extent, split.inner, largest, best);
+      find_best(rank_floats, line, split.extent, split.inner, largest, best);
       int64_t to = outer * count * split.inner + inner;
       for (const C& candidate : best.sorted()) {
         if (values) values[to] = line[candidate.place() * split.inner];
@@ -191,7 +195,7 @@ Result<KernelState> bind_top(const BindRequest& request) {
   const int64_t axis = request.params.get<TopKParams>().axis, at = axis < 0 ? axis + rank : axis;
   if (dims[static_cast<size_t>(at)] > std::numeric_limits<uint32_t>::max())
     return error(Code::Unsupported, "its axis is too long");
-  return KernelState{};
+  return KernelState{std::make_shared<TopState>(rank_floats_function(request.isa))};
 }
 
 Status run_top(KernelContext& c) {
