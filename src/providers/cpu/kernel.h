@@ -40,6 +40,7 @@ std::span<const Variant> layer_normalization_variants();
 std::span<const Variant> log_softmax_variants();
 std::span<const Variant> lp_normalization_variants();
 std::span<const Variant> lp_pool_variants();
+std::span<const Variant> lrn_variants();
 std::span<const Variant> matmul_variants();
 std::span<const Variant> max_pool_variants();
 std::span<const Variant> movement_variants(OpId op);

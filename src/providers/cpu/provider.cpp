@@ -62,6 +62,7 @@ std::vector<KernelFamily> make_families() {
       whole_op(OpId::LogSoftmax, log_softmax_variants()),
       whole_op(OpId::LpNormalization, lp_normalization_variants()),
       whole_op(OpId::LpPool, lp_pool_variants()),
+      whole_op(OpId::LRN, lrn_variants()),
       whole_op(OpId::MatMul, matmul_variants()),
       whole_op(OpId::MaxPool, max_pool_variants()),
       whole_op(OpId::NonMaxSuppression, non_max_suppression_variants()),
