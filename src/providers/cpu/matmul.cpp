@@ -4,6 +4,7 @@
 
 #include "base/checked_math.h"
 #include "ops/packed.h"
+#include "providers/cpu/dense_matmul.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/pack.h"
 #include "providers/cpu/panel_product.h"
@@ -142,7 +143,9 @@ Status run_product(KernelContext& c) {
 }  // namespace
 
 std::span<const Variant> matmul_variants() {
-  static const auto variants = with_reference(OpId::MatMul, {{"tiles", run_product, bind_product, true}});
+  static const auto variants = with_reference(
+      OpId::MatMul,
+      {{"tiles", run_product, bind_product, true}, {"doubles", run_double_product, bind_double_product, true}});
   return variants;
 }
 

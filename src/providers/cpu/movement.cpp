@@ -106,6 +106,24 @@ Status run_expand(KernelContext& c) {
   return run_one(c, copy);
 }
 
+Result<KernelState> bind_tile(const BindRequest& request) {
+  if (2 * request.inputs[0].dims.size() > kMostCopyAxes) return error(Code::Unsupported, "it has too many axes");
+  return bind_movement(request);
+}
+
+// Each axis goes over the input again and again: two loops.
+Status run_tile(KernelContext& c) {
+  const TensorView &in = c.in(0), &out = c.out(0);
+  if (out.size() == 0) return {};
+  StridedCopy copy = copy_between(in, out);
+  const Strides from(in.dims), to(out.dims);
+  for (size_t i = 0; i < out.dims.size(); ++i) {
+    copy.add(out.dims[i] / in.dims[i], 0, in.dims[i] * to[i]);
+    copy.add(in.dims[i], from[i], to[i]);
+  }
+  return run_one(c, copy);
+}
+
 int64_t index_at(const TensorView& view, int64_t i) {
   return view.dtype == DType::Int32 ? view.as<const int32_t>()[static_cast<size_t>(i)]
                                     : view.as<const int64_t>()[static_cast<size_t>(i)];
@@ -238,7 +256,11 @@ std::span<const Variant> movement_variants(OpId op) {
     MOVEMENT(Gather, run_gather)
     MOVEMENT(Slice, run_slice)
     MOVEMENT(SpaceToDepth, run_space_to_depth)
-    MOVEMENT(Transpose, run_transpose)
+    case OpId::Tile: {
+      static const auto variants = with_reference(op, {{"copies", run_tile, bind_tile, true}});
+      return variants;
+    }
+      MOVEMENT(Transpose, run_transpose)
     default:
       return {};
   }

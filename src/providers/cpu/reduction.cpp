@@ -2,12 +2,12 @@
 #include "ops/reduction.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "base/checked_math.h"
 #include "providers/cpu/kernel.h"
 #include "providers/cpu/long_rows.h"
+#include "providers/cpu/reduced_axes.h"
 #include "providers/reference/work_meter.h"
 
 namespace tenon {
@@ -16,7 +16,6 @@ namespace {
 
 constexpr int64_t kReducedElements = 1 << 14;  // elements, at least
 constexpr int64_t kReducedColumns = 1 << 12;
-constexpr size_t kMostAxes = 16;
 
 struct ReductionState {
   const RowFunctions* rows = nullptr;
@@ -24,82 +23,11 @@ struct ReductionState {
 
 Result<KernelState> bind_reduction(const BindRequest& request) {
   if (request.inputs[0].dtype != DType::Float32) return error(Code::Unsupported, "its elements are not float32");
-  if (request.inputs[0].dims.size() > kMostAxes) return error(Code::Unsupported, "it has more than {} axes", kMostAxes);
+  if (request.inputs[0].dims.size() > kMostReducedAxes)
+    return error(Code::Unsupported, "it has more than {} axes", kMostReducedAxes);
   const int64_t chunks = std::max<int64_t>(1, ceil_div(request.inputs[0].size(), kReducedElements));
   return KernelState{std::make_shared<ReductionState>(&row_functions(request.isa)), 0, chunks};
 }
-
-struct ReducedAxis {
-  int64_t extent = 1, stride = 1;
-  bool goes = false;
-};
-
-// Axes, outermost last; a run allocates nothing.
-struct AxisStack {
-  std::array<ReducedAxis, kMostAxes> axes;
-  size_t count = 0;
-  void push(const ReducedAxis& axis) { axes[count++] = axis; }
-};
-
-// The axes of the input, where neighbours that go together are one.
-struct ReducedAxes {
-  ReducedAxis last;  // the innermost
-  AxisStack kept, gone;
-  int64_t results = 1, taken = 1;
-
-  explicit ReducedAxes(KernelContext& c) {
-    const Dims dims = c.in(0).dims;
-    std::array<bool, kMostAxes> goes{};
-    const auto given = c.has(1) ? c.in(1).as<const int64_t>() : std::span<const int64_t>();
-    if (given.empty()) goes.fill(!c.params<ReductionParams>().noop_with_empty_axes);
-    for (const int64_t axis : given) goes[static_cast<size_t>(axis < 0 ? axis + c.in(0).rank() : axis)] = true;
-    AxisStack merged;
-    int64_t stride = 1;
-    for (size_t i = dims.size(); i-- > 0; stride *= dims[i]) {
-      (goes[i] ? taken : results) *= dims[i];
-      if (dims[i] == 1) continue;
-      if (merged.count > 0 && merged.axes[merged.count - 1].goes == goes[i])
-        merged.axes[merged.count - 1].extent *= dims[i];
-      else
-        merged.push({dims[i], stride, goes[i]});
-    }
-    if (merged.count > 0) last = merged.axes[0];
-    for (size_t i = 1; i < merged.count; ++i) {
-      if (merged.axes[i].goes)
-        gone.push(merged.axes[i]);
-      else
-        kept.push(merged.axes[i]);
-    }
-  }
-};
-
-// Goes through all positions of some axes.
-class AxisWalk {
- public:
-  explicit AxisWalk(const AxisStack& stack, int64_t position = 0) : stack_(stack) {
-    for (size_t i = 0; i < stack.count; position /= stack.axes[i++].extent) {
-      index_[i] = position % stack.axes[i].extent;
-      offset_ += index_[i] * stack.axes[i].stride;
-    }
-  }
-  int64_t offset() const { return offset_; }
-  // False after the last.
-  bool next() {
-    for (size_t i = 0; i < stack_.count; ++i) {
-      const ReducedAxis& axis = stack_.axes[i];
-      offset_ += axis.stride;
-      if (++index_[i] < axis.extent) return true;
-      offset_ -= axis.stride * axis.extent;
-      index_[i] = 0;
-    }
-    return false;
-  }
-
- private:
-  const AxisStack& stack_;
-  std::array<int64_t, kMostAxes> index_{};
-  int64_t offset_ = 0;
-};
 
 struct Reduction {
   Accumulation what;
@@ -132,10 +60,10 @@ class ReductionRun {
     const int64_t per_chunk = std::max<int64_t>(1, kReducedElements / axes_.taken);
     c_.parallel_for(ceil_div(axes_.results, per_chunk), [&](int64_t chunk) {
       const int64_t first = chunk * per_chunk, end = std::min(axes_.results, first + per_chunk);
-      AxisWalk kept(axes_.kept, first);
+      ReducedWalk kept(axes_.kept, first);
       WorkMeter meter;
       for (int64_t i = first; i < end; ++i, kept.next()) {
-        AxisWalk gone(axes_.gone);
+        ReducedWalk gone(axes_.gone);
         float value = f_.reduce(how_.what, x_ + kept.offset() + gone.offset(), axes_.last.extent);
         while (gone.next()) {
           meter.spend(axes_.last.extent);
@@ -151,8 +79,8 @@ class ReductionRun {
     c_.parallel_for(outer * groups, [&](int64_t chunk) {
       const int64_t first = chunk % groups * kReducedColumns,
                     count = std::min(kReducedColumns, axes_.last.extent - first);
-      const AxisWalk kept(axes_.kept, chunk / groups);
-      AxisWalk gone(axes_.gone);
+      const ReducedWalk kept(axes_.kept, chunk / groups);
+      ReducedWalk gone(axes_.gone);
       float* sums = y_ + chunk / groups * axes_.last.extent + first;
       std::fill_n(sums, count, how_.first);
       WorkMeter meter;
