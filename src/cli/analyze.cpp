@@ -20,7 +20,8 @@ class Analyze final : public Command {
  public:
   void declare(Arguments& arguments) override {
     arguments.positional("model", path_, "an ONNX model");
-    arguments.choice("--target", target_, {"cpu", "cpu_exact", "reference"}, "the kernels to compile for (default: cpu)");
+    arguments.choice("--target", target_, {"cpu", "cpu_exact", "reference"},
+                     "the kernels to compile for (default: cpu)");
     arguments.choice("--consumer", consumer_, {"tenon", "onnxruntime"}, "who will run the model (default: tenon)");
     capabilities_.declare(arguments);
     arguments.flag("--no-optimize", no_optimize_, "analyze the model as it is, not its normal form");
