@@ -114,27 +114,30 @@ TN_API void tn_options_release(tn_options* options);
  *            tn_system_json; default: the environment variable TENON_CPU_ISA, else the best one)
  *   session: provider=cpu|cpu_exact|reference (cpu_exact: fast kernels without algorithms that add roundings),
  *            memory_limit=BYTES, loop_limit=N, cached_bindings=N, seed=N, cpu_isa=NAME, threads=N (limit on the
- * context's threads that a run uses, including the caller's; 0: all), dim:NAME=N (fixes a symbolic dimension),
- *            denotation:NAME=N (fixes input dimensions with this denotation),
- *            keep_subnormals=1|0 (default 0: fast kernels take numbers below the smallest normal one as zero),
- *            keep_values=1|0 (after the outputs, a run also returns every named value that the compiled model
- *            computes, outputs included, in order of computation), cache=1|0 (take the compiled model from the compile
- *            cache, which gets it if it is not there; default 0), cache_dir=DIR, cache_bytes=N (as for
- *            tn_build_create); for a compiled model also the artifact options
+ *            threads of the context that a run uses, including the caller's; 0: all), dim:NAME=N (fixes a symbolic
+ *            dimension), denotation:NAME=N (fixes input dimensions with this denotation), keep_subnormals=1|0
+ *            (default 0: fast kernels take numbers below the smallest normal one as zero), keep_values=1|0 (after
+ *            the outputs, a run also returns every named value that the compiled model computes, outputs included,
+ *            in order of computation), cache=1|0 (take the compiled model from the compile cache, which gets it if
+ *            it is not there; default 0), cache_dir=DIR, cache_bytes=N (as for tn_build_create); for a compiled
+ *            model also the artifact options
  *   compile: provider=cpu|cpu_exact|reference, provider:MODEL=... (for one model of a group), jobs=N (models at a
- * time), sources=reference|embed|none (where later partial swaps find the other weights: in the files they came from,
- * in a copy in the artifact, or nowhere), defer_weights=1|0 (leave the weights out; they are set later), pin:NAME=1 (a
- * weight that no swap may change) artifact: map=1|0, verify_weights=1|0 (check every byte before use), source_dir:DIR=1
- * (a folder to search for the files that sources came from, after the artifact's folder) weights: partial=1|0 (keep
- * weights that the new set does not have), strict=1|0 (a tensor that the model does not have is an error), only:NAME=1
- * (replace only these), keep_sources=1|0 (keep tensors in memory for later partial swaps), map=1|0 (0 copies files
- * instead of mapping them, so that they may be rewritten in place), recompile=1|0 (for sessions: see
- * tn_session_set_weights) save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT
- * (name of the weights file, before the dash), only_changes=1|0 (refer to weights in other weights files instead of
- * copying them), debug_map=1|0 (store node names, for messages and profiles) build:   see tn_build_create inputs:
- * seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES, sizes=0..5 (which of several extents to use for
- * dimensions that nothing else decides; for tn_model_random_inputs) Regardless of the options, a tensor has at most 64
- * dimensions.
+ *            time), sources=reference|embed|none (where later partial swaps find the other weights: in the files
+ *            they came from, in a copy in the artifact, or nowhere), defer_weights=1|0 (leave the weights out; they
+ *            are set later), pin:NAME=1 (a weight that no swap may change)
+ *   artifact: map=1|0, verify_weights=1|0 (check every byte before use), source_dir:DIR=1 (a folder to search for
+ *            the files that sources came from, after the artifact's folder)
+ *   weights: partial=1|0 (keep weights that the new set does not have), strict=1|0 (a tensor that the model does not
+ *            have is an error), only:NAME=1 (replace only these), keep_sources=1|0 (keep tensors in memory for later
+ *            partial swaps), map=1|0 (0 copies files instead of mapping them, so that they may be rewritten in
+ *            place), recompile=1|0 (for sessions: see tn_session_set_weights)
+ *   save:    embed=1|0 (the weights inside the one ONNX file), overwrite=1|0, weights_name=TEXT (name of the weights
+ *            file, before the dash), only_changes=1|0 (refer to weights in other weights files instead of copying
+ *            them), debug_map=1|0 (store node names, for messages and profiles)
+ *   build:   see tn_build_create
+ *   inputs:  seed=N, dim:NAME=N, shape:NAME=N,N,..., memory_limit=BYTES, sizes=0..5 (which of several extents to use
+ *            for dimensions that nothing else decides; for tn_model_random_inputs)
+ * Regardless of the options, a tensor has at most 64 dimensions.
  */
 TN_API tn_status* tn_options_set(tn_options* options, const char* key, const char* value);
 /* Replaces the initializer of this name with a tensor of the same element type and shape; the value is retained. When a
