@@ -152,3 +152,27 @@ def test_equal_aliases_are_no_clash():
     assert check.clashes(files) == []
     files[Path("ops/c.cpp")] = "namespace { using Words = std::vector<long>; }"
     assert len(check.clashes(files)) == 1
+
+
+HOT, COLD = ".text.hot._ZN1f", ".text"
+
+
+@pytest.mark.parametrize(
+    "section, target, lines, stores",
+    [
+        (HOT, "N_AVX2", ["   0:\tvmovaps %ymm1,0x20(%rsp)", "   6:\tvmovups %zmm2,(%rsp)"], 2),
+        (HOT, "N_AVX3", ["   0:\tmov    %rsp,%rbp", "   3:\tvmovdqu64 %zmm1,-0x40(%rbp)"], 1),
+        (HOT, "N_NEON", ["   0:\tstr\tq8, [sp, #32]"], 1),
+        (HOT, "N_AVX2", ["   0:\tvmovaps %ymm1,-0x40(%rbp)"], 0),  # rbp is no frame here
+        (HOT, "N_AVX2", ["   0:\tvmovaps 0x20(%rsp),%ymm1", "   6:\tvmovaps %ymm1,(%rdi)"], 0),
+        (HOT, "N_AVX3", ["   0:\tvmovq  %xmm1,-0x58(%rsp)"], 0),  # an address, not a vector
+        (HOT, "N_SSE4", ["   0:\tmovaps %xmm1,(%rsp)"], 0),
+        (COLD, "N_AVX2", ["   0:\tvmovaps %ymm1,0x20(%rsp)"], 0),
+    ],
+)
+def test_spills(section, target, lines, stores):
+    name = f"void tenon::{target}::f<2>(float*)"
+    listing = [f"Disassembly of section {section}:", "", f"0000000000000000 <{name}>:", *lines]
+    looked_at, found = load("check_spills").spills(listing, everywhere=False)
+    assert looked_at == (section == HOT and target != "N_SSE4")
+    assert found == ({name: stores} if stores else {})

@@ -100,7 +100,7 @@ HWY_INLINE void add_step(const float* HWY_RESTRICT a, int64_t a_stride, const fl
 enum class Segments : uint8_t { Any, Neighbours, SingleSteps };
 
 template <int Rows, int Panels, Segments Kind>
-HWY_ATTR void run_tile(const BlockTile& t) {
+HWY_ATTR TENON_HOT void run_tile(const BlockTile& t) {
   constexpr int kColumns = Panels * kVectors;
   V sums[Rows][kColumns];
   begin_sums(t, sums);

@@ -89,48 +89,48 @@ struct Clip {
 };
 
 template <class Op>
-void unary(TENON_STEP_PARAMETERS) {
+TENON_HOT void unary(TENON_STEP_PARAMETERS) {
   const V alpha = number(step->numbers[0]), beta = number(step->numbers[1]);
   TENON_SET_VECTORS(Op::apply(x, alpha, beta))
   TENON_NEXT_STEP;
 }
 
 template <class Op>
-void with_itself(TENON_STEP_PARAMETERS) {
+TENON_HOT void with_itself(TENON_STEP_PARAMETERS) {
   TENON_SET_VECTORS(Op::apply(x, x))
   TENON_NEXT_STEP;
 }
 
 template <class Op>
-void with_memory(TENON_STEP_PARAMETERS) {
+TENON_HOT void with_memory(TENON_STEP_PARAMETERS) {
   const float* y = operand(step, at, 0);
   TENON_SET_VECTORS(Op::apply(x, hn::LoadU(D(), y + i)))
   TENON_NEXT_STEP;
 }
 
 template <class Op>
-void with_number(TENON_STEP_PARAMETERS) {
+TENON_HOT void with_number(TENON_STEP_PARAMETERS) {
   const V y = number_operand(step, 0);
   TENON_SET_VECTORS(Op::apply(x, y))
   TENON_NEXT_STEP;
 }
 
 template <class Op>
-void memory_with(TENON_STEP_PARAMETERS) {
+TENON_HOT void memory_with(TENON_STEP_PARAMETERS) {
   const float* y = operand(step, at, 0);
   TENON_SET_VECTORS(Op::apply(hn::LoadU(D(), y + i), x))
   TENON_NEXT_STEP;
 }
 
 template <class Op>
-void number_with(TENON_STEP_PARAMETERS) {
+TENON_HOT void number_with(TENON_STEP_PARAMETERS) {
   const V y = number_operand(step, 0);
   TENON_SET_VECTORS(Op::apply(y, x))
   TENON_NEXT_STEP;
 }
 
 template <class Op, int kPosition>
-void ternary(TENON_STEP_PARAMETERS) {
+TENON_HOT void ternary(TENON_STEP_PARAMETERS) {
   const float *y = operand(step, at, 0), *z = operand(step, at, 1);
   if constexpr (kPosition == 0) TENON_SET_VECTORS(Op::apply(x, hn::LoadU(D(), y + i), hn::LoadU(D(), z + i)))
   if constexpr (kPosition == 1) TENON_SET_VECTORS(Op::apply(hn::LoadU(D(), y + i), x, hn::LoadU(D(), z + i)))
@@ -138,17 +138,17 @@ void ternary(TENON_STEP_PARAMETERS) {
   TENON_NEXT_STEP;
 }
 
-void clip_to_numbers(TENON_STEP_PARAMETERS) {
+TENON_HOT void clip_to_numbers(TENON_STEP_PARAMETERS) {
   const V least = number_operand(step, 0), greatest = number_operand(step, 1);
   TENON_SET_VECTORS(Clip::apply(x, least, greatest))
   TENON_NEXT_STEP;
 }
 
-void end(TENON_STEP_PARAMETERS) {
+TENON_HOT void end(TENON_STEP_PARAMETERS) {
   (void)step, (void)at, (void)v0, (void)v1, (void)v2, (void)v3, (void)v4, (void)v5, (void)v6, (void)v7;
 }
 
-void fetch(TENON_STEP_PARAMETERS) {
+TENON_HOT void fetch(TENON_STEP_PARAMETERS) {
   const float* from = operand(step, at, 0) + static_cast<size_t>(step->numbers[0]);
   for (int64_t i = 0; i < kBlock; i += 16) hwy::Prefetch(from + i);
   TENON_NEXT_STEP;

@@ -40,7 +40,7 @@ constexpr int most_panels(int rows) {
 }
 
 template <int Rows, int Panels, TileOrder Order>
-HWY_ATTR void multiply_tile(const TileOperands& o) {
+HWY_ATTR TENON_HOT void multiply_tile(const TileOperands& o) {
   constexpr int kColumns = Panels * kVectors;
   const D d;
   const float* HWY_RESTRICT a = o.a;

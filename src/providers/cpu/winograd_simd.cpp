@@ -52,8 +52,8 @@ HWY_INLINE void output_axis(const V (&p)[6], V (&y)[4]) {
 }
 
 template <int Outputs>
-HWY_ATTR void to_points(const float* from, int64_t row_stride, int64_t tiles, float* to, int64_t point_stride,
-                        int64_t tile_stride) {
+HWY_ATTR TENON_HOT void to_points(const float* from, int64_t row_stride, int64_t tiles, float* to, int64_t point_stride,
+                                  int64_t tile_stride) {
   constexpr int kEdge = Outputs + 2;
   const D d;
   HWY_ALIGN float half[kEdge][kEdge][kLanes];  // [column][point row]
@@ -81,8 +81,8 @@ HWY_ATTR void to_points(const float* from, int64_t row_stride, int64_t tiles, fl
 }
 
 template <int Outputs>
-HWY_ATTR void to_outputs(const float* from, int64_t point_stride, int64_t tile_stride, int64_t tiles, const float* bias,
-                         float* to, int64_t row_stride) {
+HWY_ATTR TENON_HOT void to_outputs(const float* from, int64_t point_stride, int64_t tile_stride, int64_t tiles,
+                                   const float* bias, float* to, int64_t row_stride) {
   constexpr int kEdge = Outputs + 2;
   const D d;
   HWY_ALIGN float half[kEdge][Outputs][kLanes];  // [point column][output row]
