@@ -38,8 +38,9 @@ UNARY(Ceil, hn::Ceil(x))
 UNARY(ClipTo, at_most(at_least(x, alpha), beta))
 UNARY(Floor, hn::Floor(x))
 UNARY(HardSigmoid, at_most(at_least(hn::MulAdd(alpha, x, beta), hn::Zero(D())), number(1.0f)))
+// The sum keeps its digits near -3, where those of x / 6 + 1 / 2 cancel.
 UNARY(HardSwish,
-      hn::Mul(x, at_most(at_least(hn::MulAdd(x, number(1.0f / 6), number(0.5f)), hn::Zero(D())), number(1.0f))))
+      hn::Mul(hn::Mul(x, number(1.0f / 6)), at_most(at_least(hn::Add(x, number(3.0f)), hn::Zero(D())), number(6.0f))))
 UNARY(IsInf, hn::Add(hn::IfThenElseZero(hn::Eq(x, number(HUGE_VALF)), alpha),
                      hn::IfThenElseZero(hn::Eq(x, number(-HUGE_VALF)), beta)))
 UNARY(IsNaN, truth(is_nan(x)))

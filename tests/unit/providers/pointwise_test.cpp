@@ -68,7 +68,7 @@ constexpr Bound kBounds[] = {
     {PointwiseOp::Gelu, 4, 2e-7},
     {PointwiseOp::GeluTanh, 8, 2e-7},
     {PointwiseOp::HardSigmoid, 2, 1e-7},
-    {PointwiseOp::HardSwish, 3, 2e-7},
+    {PointwiseOp::HardSwish, 3, 0},
     {PointwiseOp::Log, 2, 0},
     {PointwiseOp::Mish, 5, 1e-36},
     {PointwiseOp::Pow, 2, 0},
