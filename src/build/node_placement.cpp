@@ -126,6 +126,8 @@ class Placing {
       if (name != node.name) with.push_back(name);
     std::vector<std::string> reasons = step.reasons;
     std::string provider = step.family.substr(0, slash);
+    // Where a family's own kernels refuse a step, that of the reference runs it.
+    if (provider == "cpu" && step.variant == "plain") provider = "reference";
     const bool is_fallback = provider == "reference" && target_ != "reference";
     // No kernel would be faster than none.
     if (is_fallback && op_def(node.op).in_place == InPlace::SameElements) {

@@ -41,6 +41,7 @@ struct Constant {
   // Where the elements lie in the model's file or one beside it; nothing: they do not lie there as they are.
   std::optional<FilePlace> place;
   std::shared_ptr<const Provenance> made_from;  // of a literal that a rule made
+  bool in_data_file = false;  // of a Constant node that is written as an initializer, because its elements lie outside
 
   static Constant of(std::string source, Tensor tensor) {
     return {std::move(source), tensor.dtype(), tensor.dims(), std::move(tensor), nullptr, {}, {}, false, {}, {}};

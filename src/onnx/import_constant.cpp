@@ -36,8 +36,8 @@ Status GraphImporter::import_constant(const wire::Node& node) {
   const wire::Attribute* value = a->ref_attr_name.empty() ? a : call_->attributes.at(a->ref_attr_name);
   auto constant = constant_of(*value);
   if (!constant.ok()) return std::move(constant).status().in(place);
-  // One in a data file is an initializer in all but name, and is written as one.
-  constant->from_node = value->type != wire::AttributeType::Tensor || !value->tensors.at(0).is_external;
+  constant->from_node = true;
+  constant->in_data_file = value->type == wire::AttributeType::Tensor && value->tensors.at(0).is_external;
   return add_constant(node.outputs[0], std::move(*constant)).in(place);
 }
 

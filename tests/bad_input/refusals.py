@@ -66,11 +66,11 @@ def run(model, feeds=None, **entries):
     return session(model, **entries).run(None, feeds or {})
 
 
-def refused(model, feeds=None, says="", place="culprit", code=None, **entries):
-    """The model is refused when it is loaded or run, by every target for the same reason, with a message that names the
+def refused(model, feeds=None, says="", place="culprit", code=None, providers=PROVIDERS, **entries):
+    """The model is refused when it is loaded or run, by each provider for the same reason, with a message that names the
     place and the reason."""
     codes = {}
-    for provider in PROVIDERS:
+    for provider in providers:
         with pytest.raises(tenon.Error) as caught:
             run(model, feeds, provider=provider, **entries)
         message = str(caught.value)

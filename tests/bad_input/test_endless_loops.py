@@ -154,7 +154,7 @@ LARGE = {
     "Conv": "y = Conv <pads = [63, 63, 63, 63]> (many, many)",
     "MatMul": "y = MatMul (square, square)",
     "Gemm": "y = Gemm (square, square)",
-    "Einsum": 'y = Einsum <equation = "ij,jk,kl->"> (square, square, square)',
+    "Einsum": 'y = Einsum <equation = "ij,jk,kl->il"> (square, square, square)',
     "EinsumOfMany": 'y = Einsum <equation = "ij,jk->ik"> (square, square)',
     "DFT": "y = DFT (signal)",
     "STFT": "y = STFT (signal, step)",
@@ -174,19 +174,26 @@ LARGE = {
 SIZES = {
     "many": [64, 64, 64, 64], "square": [8000, 8000], "signal": [1, 999_983, 1], "deep": [1, 1_000_000, 4],
     "long": [1, 100_000, 64], "tall": [20_000, 20_000], "boxes": [1, 400_000, 4], "scores": [1, 1, 400_000],
-    "wide": [1, 1, 20_000, 5_000], "steps": [100, 1, 8000], "gates": [1, 32_000, 8000], "grid": [64, 300, 300, 2],
+    "wide": [1, 1, 20_000, 12_000], "steps": [100, 1, 8000], "gates": [1, 32_000, 8000], "grid": [64, 300, 300, 2],
     "rois": [100, 4], "row": [100_000_000], "classes": [10, 60_000_000],
 }  # fmt: skip
 
 
 CONSTANTS = {
-    "half": np.array([50_000_000]), "step": np.array(1), "all": np.array([300_000_000]), "one": np.array(1, np.float32), "small": np.array([1, 1, 20_000, 4_999]),
+    "half": np.array([50_000_000]), "step": np.array(1), "all": np.array([300_000_000]), "one": np.array(1, np.float32), "small": np.array([1, 1, 20_000, 11_999]),
     "batch": np.zeros(100, np.int64), "labels": np.zeros(10, np.int64),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("provider", ["reference", "cpu"])
-@pytest.mark.parametrize("op_type", LARGE)
+# The cpu provider reads each element a few times, and is done sooner.
+QUICK_ON_CPU = ["Resize", "TopK"]
+
+
+@pytest.mark.parametrize(
+    ("op_type", "provider"),
+    [(op_type, provider) for op_type in LARGE for provider in ("reference", "cpu")
+     if provider == "reference" or op_type not in QUICK_ON_CPU],
+)  # fmt: skip
 def test_large_kernels_can_be_stopped(op_type, provider):
     text = LARGE[op_type]
     read = text[text.rindex("(") + 1 : -1].replace('"', "").replace(" ", "").split(",")

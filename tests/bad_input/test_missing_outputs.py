@@ -50,6 +50,13 @@ def same(a, b):
     return a.dtype == b.dtype and a.tobytes() == b.tobytes() if a.dtype != object else np.array_equal(a, b)
 
 
+def same_attention(a, b):
+    """Whether scores are wanted decides which kernel computes them: by blocks of keys, or the reference's."""
+    if a.dtype != np.float32:
+        return same(a, b)
+    return a.shape == b.shape and np.allclose(a, b, rtol=0, atol=64 * np.finfo(np.float32).eps * np.abs(b).max())
+
+
 def outcome(model, feeds, provider):
     """The results by name, or nothing where the op cannot run at all."""
     try:
@@ -70,6 +77,7 @@ def test_every_op_runs_without_any_set_of_its_outputs(provider):
         if whole is None:
             continue
         outputs = [output for output in model.graph.node[0].output if output]
+        alike = same_attention if provider == "cpu" and model.graph.node[0].op_type == "Attention" else same
         for count in range(1, len(outputs) + 1):
             for dropped in itertools.combinations(outputs, count):
                 part = outcome(without(model, dropped), feeds, provider)
@@ -77,7 +85,7 @@ def test_every_op_runs_without_any_set_of_its_outputs(provider):
                 assert part.pop("marker_out").tolist() == [7]
                 assert part.keys() == whole.keys() - set(dropped), f"{name} without {dropped}"
                 for output, value in part.items():
-                    assert same(value, whole[output]), f"{output} of {name} without {dropped}"
+                    assert alike(value, whole[output]), f"{output} of {name} without {dropped}"
                 dropped_once += 1
     assert dropped_once > 150
 

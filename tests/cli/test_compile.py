@@ -419,7 +419,7 @@ class TestCommandLine:
         (["-m", "a", "--report", "r.txt"], ".json or .html"),
         (["-m", "a", "--ep-options", "provider"], "KEY=VALUE"),
         (["-m", "a", "--ep-options", "providr=cpu"], "did you mean 'provider'"),
-        (["-m", "a", "--ep-options", "provider=gpu"], "one of cpu, reference"),
+        (["-m", "a", "--ep-options", "provider=gpu"], "one of cpu, cpu_exact, reference"),
         (["-m", "a", "--ep-options", "cpu_isa=mmx"], "one of"),
         (["-m", "a", "--config", "nix.json"], "nix.json"),
         (["-m", "a", "--no-cash"], "unknown flag '--no-cash'"),

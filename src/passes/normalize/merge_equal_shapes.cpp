@@ -31,7 +31,8 @@ bool is_structural_use(const Graph& graph, const Use& use) {
 bool is_mergeable(const Graph& graph, ValueId v) {
   const GraphValue& value = graph.value(v);
   const Constant* constant = graph.constant(v);
-  return constant && value.in_file && !constant->from_node && is_structural(*constant) && !value.uses.empty() &&
+  return constant && value.in_file && (!constant->from_node || constant->in_data_file) && is_structural(*constant) &&
+         !value.uses.empty() &&
          std::ranges::all_of(value.uses, [&](const Use& use) { return is_structural_use(graph, use); });
 }
 

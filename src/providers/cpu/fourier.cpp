@@ -16,6 +16,8 @@ namespace tenon {
 
 namespace {
 
+// Shorter ones cost little, and the reference rounds their results once.
+constexpr int64_t kShortestTransform = 32;
 constexpr int64_t kLongestTransform = 1 << 17;  // whose plan is kept
 constexpr int64_t kSignalElements = 1 << 14;    // of signals side by side
 constexpr int64_t kMostSignals = 16;
@@ -135,7 +137,7 @@ Status run_dft_lines(KernelContext& c) {
   const AxisSplit from(in, axis), to(out, axis);
   int64_t length = to.extent;
   if (p.onesided && !p.inverse) length = c.has(1) ? integer_at(c.in(1), 0) : from.extent;
-  if (length < 1 || length > kLongestTransform) return reference_function(OpId::DFT)(c);
+  if (length < kShortestTransform || length > kLongestTransform) return reference_function(OpId::DFT)(c);
   const bool completes = p.onesided && p.inverse;
   const int64_t lanes = from.inner / in.back();  // signals that interleave
   const SignalBatch batch{.count = from.outer * lanes,
@@ -156,7 +158,7 @@ Status run_stft_frames(KernelContext& c) {
   const Dims in = c.in(0).dims, out = c.out(0).dims;
   const int64_t components = in.size() == 3 ? in[2] : 1, step = integer_at(c.in(1), 0);
   const int64_t length = c.has(3) ? integer_at(c.in(3), 0) : c.has(2) ? c.in(2).dims[0] : in[1];
-  if (length < 1 || length > kLongestTransform) return reference_function(OpId::STFT)(c);
+  if (length < kShortestTransform || length > kLongestTransform) return reference_function(OpId::STFT)(c);
   const SignalBatch batch{.count = out[0] * out[1],
                           .read = length,
                           .written = out[2],
