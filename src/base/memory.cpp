@@ -2,6 +2,7 @@
 
 #include <sys/mman.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 
@@ -34,13 +35,16 @@ bool MemoryBudget::try_reserve(int64_t bytes) {
 namespace {
 
 // Large buffers lie in large pages where the system has some: fewer faults when they are new, fewer misses later.
-constexpr size_t kLargePage = size_t{2} << 20, kManyPages = 2 * kLargePage;
+constexpr uintptr_t kLargePage = uintptr_t{2} << 20;
 
+// Buffers are not aligned to large pages: the C library would give such memory back to the system each time.
 std::byte* allocate_aligned(size_t bytes) {
-  const bool is_large = bytes >= kManyPages;
-  void* data = std::aligned_alloc(is_large ? kLargePage : kBufferAlignment, bytes);
+  void* data = std::aligned_alloc(kBufferAlignment, bytes);
+  const auto begin = reinterpret_cast<uintptr_t>(data);
+  const uintptr_t first = (begin + kLargePage - 1) / kLargePage * kLargePage;
+  const uintptr_t last = (begin + bytes) / kLargePage * kLargePage;
   // Without them it is slower, and no more than that.
-  if (data && is_large) static_cast<void>(madvise(data, bytes / kLargePage * kLargePage, MADV_HUGEPAGE));
+  if (data && last > first) static_cast<void>(madvise(reinterpret_cast<void*>(first), last - first, MADV_HUGEPAGE));
   return static_cast<std::byte*>(data);
 }
 
