@@ -16,8 +16,11 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int64_t kVector = static_cast<int64_t>(hn::MaxLanes(D()));
 
+// With constructors for the target, which those that compilers make are not for everywhere.
 struct Complex {
   V real, imaginary;
+  HWY_INLINE Complex() {}
+  HWY_INLINE Complex(V r, V i) : real(r), imaginary(i) {}
 };
 
 HWY_INLINE Complex add(Complex a, Complex b) { return {hn::Add(a.real, b.real), hn::Add(a.imaginary, b.imaginary)}; }

@@ -26,9 +26,11 @@ constexpr int64_t kWide = static_cast<int64_t>(hn::MaxLanes(DW()));
 
 HWY_INLINE W widened(const float* x) { return hn::PromoteTo(DW(), hn::LoadU(DN(), x)); }
 HWY_INLINE void store_narrowed(W x, float* to) {
-#if HWY_TARGET == HWY_SCALAR
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
   // Highway gives the largest number instead of infinity.
-  *to = static_cast<float>(hn::GetLane(x));
+  double numbers[kWide];
+  hn::StoreU(x, DW(), numbers);
+  for (int64_t i = 0; i < kWide; ++i) to[i] = static_cast<float>(numbers[i]);
 #else
   hn::StoreU(hn::DemoteTo(DN(), x), DN(), to);
 #endif
